@@ -1,0 +1,184 @@
+// Package llm makes chat calls to a judge model: the request, its key, the
+// reply, the kinds of error, and the chain of clients that a call goes
+// through.
+//
+// Each client of the chain has one concern and wraps the next one: meter
+// (counts), cached (on disk, with identical requests in flight made one), retry,
+// budget, limit (requests, tokens and slots), and a backend (openai, or a
+// deterministic judge that needs no network). The command line assembles them
+// in one place. The package imports no other package of ragjudge; what it
+// needs of a store or a price table it declares here as a small interface.
+package llm
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// Role of a message in a chat.
+type Role string
+
+// The roles that a request uses.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Message is one turn of a chat.
+type Message struct {
+	Role    Role   `json:"role"`
+	Content string `json:"content"`
+}
+
+// Schema asks for a reply in JSON of a given form. A backend uses the strongest
+// mode that the server has (json_schema, json_object, plain text); the prompt
+// says the form in words too, so that every mode can work.
+type Schema struct {
+	// Name is the schema's name: letters, digits, - and _.
+	Name string `json:"name"`
+	// JSON is the JSON Schema, in one fixed spelling.
+	JSON json.RawMessage `json:"json"`
+}
+
+// Request is one call to a judge. Everything in it that can change the answer
+// is part of its Key; Tag, Check and PromptTokens are not.
+type Request struct {
+	// Endpoint says who answers: the provider and its base URL, without any
+	// key. Two endpoints never share a cache entry.
+	Endpoint string `json:"endpoint"`
+	// Model is the model's name as the endpoint knows it.
+	Model string `json:"model"`
+	// Messages is the chat: the unchanging instructions first, then the
+	// sample's part.
+	Messages []Message `json:"messages"`
+	// Temperature is sent if not nil.
+	Temperature *float64 `json:"temperature,omitempty"`
+	// MaxTokens bounds the reply, in tokens; 0 leaves it to the server.
+	MaxTokens int `json:"max_tokens,omitempty"`
+	// Seed is sent if not nil.
+	Seed *int `json:"seed,omitempty"`
+	// Schema is the form of the reply; nil for free text.
+	Schema *Schema `json:"schema,omitempty"`
+	// Trial numbers repeats of one request that must not share an answer.
+	Trial int `json:"trial,omitempty"`
+
+	// Tag says what the call is for.
+	Tag Tag `json:"-"`
+	// Check reports why a reply can't be used: it decides whether the reply is
+	// stored, and a stored reply that fails it is a miss. Nil accepts any.
+	Check func(*Response) error `json:"-"`
+	// PromptTokens is the number of input tokens where known, for the limiter
+	// and the budget; 0 lets them estimate.
+	PromptTokens int `json:"-"`
+}
+
+// Tag attributes a call: the metric that asked first, and the step of it.
+type Tag struct {
+	Metric string
+	Step   string
+}
+
+// Key is the SHA-256 of a request's canonical JSON.
+type Key [sha256.Size]byte
+
+// String returns the key in hexadecimal.
+func (k Key) String() string { return hex.EncodeToString(k[:]) }
+
+// keyVersion is part of every key; it changes when the meaning of a stored
+// reply does.
+const keyVersion = "ragjudge/1\n"
+
+// Key returns the content address of the request: the SHA-256 of a version
+// line and of the request's JSON with fields in fixed order and no escaping
+// of <, > and &. It panics if Schema.JSON is not JSON, a fault in the code.
+func (r *Request) Key() Key {
+	var b bytes.Buffer
+	b.WriteString(keyVersion)
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		panic(fmt.Sprintf("llm: the request can't be encoded: %v", err))
+	}
+	return sha256.Sum256(b.Bytes())
+}
+
+// FinishReason says why a reply ended, in OpenAI's words.
+type FinishReason string
+
+// The finish reasons that a caller branches on.
+const (
+	FinishStop          FinishReason = "stop"
+	FinishLength        FinishReason = "length"
+	FinishContentFilter FinishReason = "content_filter"
+)
+
+// Response is a judge's reply.
+type Response struct {
+	// Content is the text of the reply, as it came.
+	Content string `json:"content"`
+	// Refusal is the model's own refusal, where the server tells it apart.
+	Refusal string `json:"refusal,omitempty"`
+	// FinishReason is what the server gave; empty if it gave none.
+	FinishReason FinishReason `json:"finish_reason,omitempty"`
+	// Model is the model that served the reply, as the server named it.
+	Model string `json:"model,omitempty"`
+	// Fingerprint is the server's system_fingerprint.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Usage is what the server said the reply took.
+	Usage Usage `json:"usage"`
+	// Cached reports that the reply came from the store or from an identical
+	// request in flight: it took no call of its own.
+	Cached bool `json:"-"`
+}
+
+// Usage counts tokens in one or several calls. PromptTokens includes
+// CachedTokens, and CompletionTokens includes ReasoningTokens.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	CachedTokens     int `json:"cached_tokens,omitempty"`
+	ReasoningTokens  int `json:"reasoning_tokens,omitempty"`
+	// Unknown counts the paid calls whose usage the server did not tell: their
+	// tokens are missing from the other counts.
+	Unknown int `json:"unknown,omitempty"`
+}
+
+// Add returns the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		PromptTokens:     u.PromptTokens + v.PromptTokens,
+		CompletionTokens: u.CompletionTokens + v.CompletionTokens,
+		CachedTokens:     u.CachedTokens + v.CachedTokens,
+		ReasoningTokens:  u.ReasoningTokens + v.ReasoningTokens,
+		Unknown:          u.Unknown + v.Unknown,
+	}
+}
+
+// Client answers requests. Complete blocks until there is a reply or an error;
+// it is safe for concurrent use and neither changes nor keeps the request.
+// An error is an *Error, possibly wrapped, or the context's.
+type Client interface {
+	Complete(ctx context.Context, req *Request) (*Response, error)
+}
+
+// ClientFunc makes a Client of a function.
+type ClientFunc func(ctx context.Context, req *Request) (*Response, error)
+
+// Complete calls f.
+func (f ClientFunc) Complete(ctx context.Context, req *Request) (*Response, error) {
+	return f(ctx, req)
+}
+
+// Store keeps replies under their key. *cache.Disk satisfies it.
+type Store interface {
+	// Get returns the value, the time at which it was put as Unix
+	// milliseconds, and whether there is one. A damaged entry is not there.
+	Get(ctx context.Context, key [32]byte) (value []byte, putAt int64, ok bool, err error)
+	// Put stores the value and returns when it would survive kill -9.
+	Put(ctx context.Context, key [32]byte, value []byte) error
+}
