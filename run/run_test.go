@@ -155,6 +155,10 @@ func TestEveryCutOfTheJournalResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := 0; cut <= len(journal); cut++ {
+		// Around line ends every byte counts; inside a line one in 16 will do.
+		if near := journal[max(0, cut-2):min(len(journal), cut+2)]; cut%16 != 0 && !bytes.Contains(near, []byte("\n")) {
+			continue
+		}
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "manifest.json"), manifest)
 		write(t, filepath.Join(dir, "journal.jsonl"), journal[:cut])
