@@ -1,0 +1,7 @@
+package prompts
+
+// Set is a set of templates.
+type Set struct{}
+
+// Default returns the built-in templates.
+func Default() *Set { return &Set{} }
