@@ -1,0 +1,11 @@
+.PHONY: test ci bench
+
+test:
+	go test -race ./...
+
+ci:
+	.ci/run
+
+# Every row of docs/benchmarks.md; the ratios are what counts.
+bench:
+	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
