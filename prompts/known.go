@@ -1,0 +1,124 @@
+package prompts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// spec says what a template is for.
+type spec struct {
+	name string
+	// required lists the placeholders without which the step can't work.
+	required []string
+	// optional lists the data that the step may also show.
+	optional []string
+	// reply is the key that the reply must have.
+	reply string
+}
+
+// specs lists every template. A new step is one line here and one file under
+// templates/. The split may show nothing but the text: it is shared by several
+// metrics, which must all send the same request for the same text.
+var specs = []spec{
+	{"answer_relevance/rubric", []string{UserInput, Response, ReplyFormat}, []string{Reference, RetrievedContexts}, "rating"},
+	{"claims/split", []string{Text, ReplyFormat}, nil, "claims"},
+	{"context_precision/verdict", []string{UserInput, Reference, Items, ReplyFormat}, []string{Response}, "verdicts"},
+	{"context_precision/verdict_by_response", []string{UserInput, Response, Items, ReplyFormat}, nil, "verdicts"},
+	{"context_recall/verdict", []string{RetrievedContexts, Items, ReplyFormat}, []string{UserInput, Reference}, "verdicts"},
+	{"faithfulness/verdict", []string{RetrievedContexts, Items, ReplyFormat}, []string{UserInput, Response}, "verdicts"},
+}
+
+// The placeholders of a sample's data. Only the user part may hold them.
+const (
+	UserInput         = "user_input"
+	Response          = "response"
+	Reference         = "reference"
+	RetrievedContexts = "retrieved_contexts"
+	Text              = "text"
+	Items             = "items"
+)
+
+// The fixed placeholders: the same for every sample.
+const (
+	// ReplyFormat is filled in by the judge: the form of the reply.
+	ReplyFormat = "reply_format"
+	Domain      = "domain"
+	Rubric      = "rubric"
+	Examples    = "examples"
+	Language    = "language"
+)
+
+var (
+	dataNames    = []string{UserInput, Response, Reference, RetrievedContexts, Text, Items}
+	overlayNames = []string{Domain, Rubric, Examples, Language}
+	fixedNames   = append([]string{ReplyFormat}, overlayNames...)
+	allNames     = append(slices.Clone(dataNames), fixedNames...)
+)
+
+// peerNames maps what other tools call a placeholder to its name here, for the
+// hint in an error.
+var peerNames = map[string]string{
+	"question": UserInput, "query": UserInput, "input": UserInput,
+	"answer": Response, "output": Response, "actual_output": Response,
+	"context": RetrievedContexts, "contexts": RetrievedContexts, "retrieval_context": RetrievedContexts, "documents": RetrievedContexts,
+	"ground_truth": Reference, "expected": Reference, "expected_output": Reference, "expected_answer": Reference, "reference_answer": Reference,
+	"claims": Items, "statements": Items, "chunks": Items,
+	"format": ReplyFormat, "output_format": ReplyFormat, "format_instructions": ReplyFormat,
+}
+
+func isData(name string) bool { return slices.Contains(dataNames, name) }
+
+// metric returns the part of a template's name before the slash.
+func metric(name string) string {
+	m, _, _ := strings.Cut(name, "/")
+	return m
+}
+
+// metricNames lists the folders of the templates.
+func metricNames() []string {
+	var names []string
+	for _, n := range Names() {
+		if m := metric(n); !slices.Contains(names, m) {
+			names = append(names, m)
+		}
+	}
+	return names
+}
+
+// didYouMean returns a hint with the nearest of the known names, or all of them
+// if none is near.
+func didYouMean(name string, known []string) string {
+	best, least := "", len([]rune(name))/2+1
+	for _, k := range known {
+		if d := distance(name, k); d < least {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return fmt.Sprintf(" (known: %s)", strings.Join(known, ", "))
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// distance is the Levenshtein distance in runes, in which case doesn't count.
+func distance(a, b string) int {
+	s, t := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	row := make([]int, len(t)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range s {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range t {
+			cost := diagonal
+			if s[i] != t[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(t)]
+}
