@@ -1,0 +1,77 @@
+package cost
+
+import (
+	"fmt"
+	"strings"
+)
+
+// assumptions returns what the figures stand on, one sentence each.
+func (e *Estimator) assumptions() []string {
+	out := []string{e.inputSentence()}
+	if metrics := e.splitting(); len(metrics) > 0 {
+		out = append(out, fmt.Sprintf("How many claims the judge finds is not known before it is asked: %s (low, expected, high) for each sentence is reckoned with, in the calls of %s.",
+			claimsFactor, strings.Join(metrics, ", ")))
+	}
+	out = append(out, fmt.Sprintf("Replies are taken to be %s times as long as the offline judge's for the same items, and never longer than max_tokens.", replyFactor))
+	if e.opt.Reasoning {
+		out = append(out, fmt.Sprintf("The judge reasons before it answers: %s hidden tokens a call, charged as output, within max_tokens.", reasoningTokens))
+	}
+	out = append(out, e.attemptsSentence(), e.priceSentence())
+	if e.opt.Price != nil && !e.opt.Price.Free() {
+		out = append(out, "No discount of the provider's prompt cache is taken off.")
+	}
+	return append(append(out, e.timeSentences()...), e.opt.Notes...)
+}
+
+// String shows a factor as its three values.
+func (f factor) String() string { return fmt.Sprintf("%v / %v / %v", f.low, f.expected, f.high) }
+
+func (e *Estimator) inputSentence() string {
+	if e.opt.OwnEncoding {
+		return fmt.Sprintf("Input tokens are counted with the judge's own vocabulary (%s), with the form of messages as documented; a schema's tokens are an estimate.", e.opt.Encoding)
+	}
+	return fmt.Sprintf("The judge's vocabulary is not built in: tokens are counted with %s and taken %s times.", e.opt.Encoding, foreignTokens)
+}
+
+func (e *Estimator) attemptsSentence() string {
+	if e.opt.MaxAttempts == 1 {
+		return "Every call is made once."
+	}
+	return fmt.Sprintf("Repeated attempts that are charged for make %s attempts a call.", paidAttempts)
+}
+
+func (e *Estimator) priceSentence() string {
+	p := e.opt.Price
+	switch {
+	case p == nil:
+		return fmt.Sprintf("No price is known for %q, so the cost is unknown; set its price in the configuration.", e.opt.Model)
+	case p.own():
+		return "The price is the one set in the configuration: " + p.String() + "."
+	case p.Note != "":
+		return fmt.Sprintf("The price is the list price of %s: %s, %s.", e.opt.PriceDate, p, p.Note)
+	default:
+		return fmt.Sprintf("The price is the list price of %s: %s.", e.opt.PriceDate, p)
+	}
+}
+
+func (e *Estimator) timeSentences() []string {
+	slots := max(e.opt.Concurrency, 1)
+	var out []string
+	if e.opt.Latency > 0 {
+		out = append(out, fmt.Sprintf("%d calls run at the same time and take %v each.", slots, e.opt.Latency))
+	} else {
+		out = append(out, fmt.Sprintf("%d calls run at the same time; a reply starts after %s s and comes at %s tokens a second.", slots, firstTokenSeconds, tokensPerSecond))
+	}
+	r, t := e.opt.RequestsPerMinute, e.opt.TokensPerMinute
+	switch {
+	case r > 0 && t > 0:
+		out = append(out, fmt.Sprintf("The limits are %s requests and %s tokens a minute.", grouped(int64(r)), grouped(int64(t))))
+	case r > 0:
+		out = append(out, fmt.Sprintf("The limit is %s requests a minute; the provider's limit of tokens is not known.", grouped(int64(r))))
+	case t > 0:
+		out = append(out, fmt.Sprintf("The limit is %s tokens a minute; the provider's limit of requests is not known.", grouped(int64(t))))
+	default:
+		out = append(out, "The provider's limits are not known; they may make it longer.")
+	}
+	return out
+}
