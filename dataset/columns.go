@@ -1,0 +1,219 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ragjudge/ragjudge/eval"
+)
+
+// Aliases lists, for every field of a sample, the names that a column may have:
+// first the canonical one, then those of other tools. Case and the separators
+// _, - and space make no difference, so "groundTruth" is "ground_truth".
+var Aliases = []struct {
+	Field eval.Field
+	Names []string
+}{
+	{eval.FieldID, []string{"id", "sample_id", "query_id", "qid", "_id"}},
+	{eval.FieldUserInput, []string{"user_input", "question", "query", "input", "prompt"}},
+	{eval.FieldResponse, []string{"response", "answer", "actual_output", "output", "generated_answer"}},
+	{eval.FieldRetrievedContexts, []string{"retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_docs", "documents"}},
+	{eval.FieldReference, []string{"reference", "ground_truth", "ground_truths", "expected_answer", "expected_output", "reference_answer"}},
+	{eval.FieldReferenceContexts, []string{"reference_contexts", "gold_contexts"}},
+	{eval.FieldRetrievedContextIDs, []string{"retrieved_context_ids", "retrieved_ids", "retrieved_chunk_ids", "doc_ids"}},
+	{eval.FieldReferenceContextIDs, []string{"reference_context_ids", "relevant_chunk_ids", "relevant_ids", "relevant_docs"}},
+	{eval.FieldCategory, []string{"category", "tag", "slice", "topic"}},
+	{eval.FieldMetadata, []string{"metadata"}},
+}
+
+// groundTruths is the one alias whose text may be a list of one text.
+const groundTruths = "groundtruths"
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// normal is the form in which names are compared with the aliases.
+func normal(name string) string { return separators.Replace(strings.ToLower(name)) }
+
+var byName = func() map[string]eval.Field {
+	m := make(map[string]eval.Field)
+	for _, a := range Aliases {
+		for _, n := range a.Names {
+			m[normal(n)] = a.Field
+		}
+	}
+	return m
+}()
+
+// Column says where a column of the file goes.
+type Column struct {
+	// Name is the column's name as the file spells it.
+	Name string
+	// Field is the field that it feeds; FieldMetadata for every other column.
+	Field eval.Field
+	// Rows counts the records that have the column.
+	Rows int
+}
+
+// column is a name that was met in the file.
+type column struct {
+	Column
+	fold    string // the name in lower case
+	list    bool   // an alias whose text may be a list
+	mapped  bool   // named in Options.Columns
+	lastRow int    // the last record that had it
+}
+
+// columns resolves names and watches over clashes within a record.
+type columns struct {
+	byColumn map[string]eval.Field // Options.Columns, turned round
+	settled  map[eval.Field]bool   // fields that Options.Columns decides
+	known    map[string]*column
+	order    []*column
+	row      int
+	fields   map[eval.Field]*column // seen in this record
+	folds    map[string]*column     // seen in this record
+}
+
+// newColumns checks Options.Columns: field -> name of a column, or "" for a
+// field that no column is to feed.
+func newColumns(mapping map[string]string) (*columns, error) {
+	c := &columns{
+		byColumn: make(map[string]eval.Field), settled: make(map[eval.Field]bool),
+		known: make(map[string]*column), fields: make(map[eval.Field]*column), folds: make(map[string]*column),
+	}
+	var errs []error
+	for _, field := range slices.Sorted(maps.Keys(mapping)) {
+		name, f := mapping[field], eval.Field(field)
+		if f == eval.FieldMetadata || !slices.ContainsFunc(Aliases, func(a struct {
+			Field eval.Field
+			Names []string
+		}) bool {
+			return a.Field == f
+		}) {
+			errs = append(errs, fmt.Errorf("map columns: %s is not a field that can be mapped (fields: %s)", quoted(field), fieldNames()))
+			continue
+		}
+		c.settled[f] = true
+		if name == "" {
+			continue
+		}
+		if other, taken := c.byColumn[name]; taken {
+			errs = append(errs, fmt.Errorf("map columns: column %s is named for both %s and %s", quoted(name), other, f))
+			continue
+		}
+		c.byColumn[name] = f
+	}
+	return c, errors.Join(errs...)
+}
+
+func fieldNames() string {
+	var names []string
+	for _, a := range Aliases {
+		if a.Field != eval.FieldMetadata {
+			names = append(names, string(a.Field))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// maxKnown bounds the names that are remembered between records.
+const maxKnown = 4096
+
+// begin starts the next record.
+func (c *columns) begin() {
+	c.row++
+	clear(c.fields)
+	clear(c.folds)
+	if len(c.known) <= maxKnown {
+		return
+	}
+	// Names that differ from record to record (an id as a member's name): forget
+	// those that feed no field, so that memory does not grow with the rows.
+	c.order = slices.DeleteFunc(c.order, func(k *column) bool { return k.Field == eval.FieldMetadata })
+	if len(c.order) > maxKnown/2 {
+		c.order = nil
+	}
+	clear(c.known)
+	for _, k := range c.order {
+		c.known[k.Name] = k
+	}
+}
+
+// resolve says where a name goes, without noting it in the record.
+func (c *columns) resolve(name string) *column {
+	k := &column{Column: Column{Name: name, Field: eval.FieldMetadata}, fold: strings.ToLower(name)}
+	norm := normal(name)
+	if f, ok := c.byColumn[name]; ok {
+		k.Field, k.mapped = f, true
+	} else if f, ok := byName[norm]; ok && !c.settled[f] {
+		k.Field = f
+	}
+	k.list = norm == groundTruths
+	return k
+}
+
+// see notes that the record has a column of this name and says where it goes.
+func (c *columns) see(name []byte) (*column, *fault) {
+	k := c.known[string(name)]
+	if k == nil {
+		k = c.resolve(string(name))
+		c.known[k.Name] = k
+		c.order = append(c.order, k)
+	}
+	if k.lastRow == c.row {
+		return nil, faultf("stands twice in the record").in(k.Name)
+	}
+	k.lastRow = c.row
+	k.Rows++
+	if other := c.folds[k.fold]; other != nil && !k.mapped && !other.mapped {
+		return nil, faultf("the names %s and %s differ in case only", quoted(other.Name), quoted(k.Name)).in(k.Name).
+			withHint(settleHint(k))
+	}
+	c.folds[k.fold] = k
+	if k.Field == eval.FieldMetadata {
+		return k, nil
+	}
+	if other := c.fields[k.Field]; other != nil {
+		return nil, faultf("the columns %s and %s are both %s", quoted(other.Name), quoted(k.Name), k.Field).in(k.Name).
+			withHint(settleHint(k))
+	}
+	c.fields[k.Field] = k
+	return k, nil
+}
+
+func settleHint(k *column) string {
+	if k.Field == eval.FieldMetadata {
+		return "rename one of them"
+	}
+	return fmt.Sprintf("say which one is meant: [dataset.columns] %s = %s", k.Field, quoted(k.Name))
+}
+
+// unseen returns a column that Options.Columns names and the file does not
+// have, or "".
+func (c *columns) unseen() (name string, field eval.Field) {
+	for _, name := range slices.Sorted(maps.Keys(c.byColumn)) {
+		if c.known[name] == nil {
+			return name, c.byColumn[name]
+		}
+	}
+	return "", ""
+}
+
+// list returns what was seen, in order of appearance.
+func (c *columns) list() []Column {
+	out := make([]Column, len(c.order))
+	for i, k := range c.order {
+		out[i] = k.Column
+	}
+	return out
+}
+
+// reset forgets the counts, for another pass.
+func (c *columns) reset() {
+	c.row = 0
+	clear(c.known)
+	c.order = nil
+}

@@ -1,0 +1,215 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragjudge/ragjudge/eval"
+)
+
+// decoder makes samples of records. It belongs to one reader.
+type decoder struct {
+	columns *columns
+	warn    func(warnKind)
+}
+
+// contextsLater keeps what must wait until the whole record was seen.
+type contextsLater struct {
+	contexts
+	column string
+	given  bool
+}
+
+// json reads one record that is a JSON object.
+func (d *decoder) json(raw []byte) (*eval.Sample, *fault) {
+	if f := checkUTF8(raw); f != nil {
+		return nil, f
+	}
+	p := parser{b: raw}
+	p.space()
+	if p.i < len(raw) && raw[p.i] != '{' {
+		v, f := p.value()
+		if f != nil {
+			return nil, f
+		}
+		return nil, faultf("is %s, where an object is expected", v.kind)
+	}
+	d.columns.begin()
+	s := &eval.Sample{}
+	var later contextsLater
+	var meta value
+	f := p.each('}', func(key, v value) *fault {
+		name := key.raw[1 : len(key.raw)-1]
+		if key.esc {
+			name, _ = unescape(nil, name)
+		}
+		k, f := d.columns.see(name)
+		if f != nil {
+			return f
+		}
+		if k.Field == eval.FieldMetadata && v.kind == kindObject && normal(k.Name) == "metadata" {
+			meta = v
+			return nil
+		}
+		return d.field(s, k, v, &later).in(k.Name)
+	})
+	if f != nil {
+		return nil, f
+	}
+	p.space()
+	if p.i < len(raw) {
+		return nil, p.fail("the end of the record")
+	}
+	if f := d.finish(s, &later); f != nil {
+		return nil, f
+	}
+	return s, d.spread(s, meta)
+}
+
+// csv reads one record of cells; the header was seen before.
+func (d *decoder) csv(header []*column, cells [][]byte) (*eval.Sample, *fault) {
+	s := &eval.Sample{}
+	var later contextsLater
+	for i, k := range header {
+		k.Rows++
+		if f := d.field(s, k, value{kind: kindCell, raw: cells[i]}, &later); f != nil {
+			return nil, f.in(k.Name)
+		}
+	}
+	return s, d.finish(s, &later)
+}
+
+// field puts one value into the field that its column feeds.
+func (d *decoder) field(s *eval.Sample, k *column, v value, later *contextsLater) (f *fault) {
+	switch k.Field {
+	case eval.FieldID:
+		if s.ID, f = d.scalar(v); strings.TrimSpace(s.ID) == "" {
+			s.ID = ""
+		}
+	case eval.FieldUserInput:
+		s.UserInput, f = d.scalar(v)
+	case eval.FieldResponse:
+		s.Response, f = d.scalar(v)
+	case eval.FieldReference:
+		s.Reference, f = d.reference(v, k.list)
+	case eval.FieldCategory:
+		if s.Category, f = d.scalar(v); strings.TrimSpace(s.Category) == "" {
+			s.Category = ""
+		}
+	case eval.FieldRetrievedContexts:
+		later.given, later.column = true, k.Name
+		later.contexts, f = d.contexts(v)
+	case eval.FieldReferenceContexts:
+		var c contexts
+		if c, f = d.contexts(v); f == nil && !c.absent {
+			s.ReferenceContexts = c.texts
+		}
+	case eval.FieldRetrievedContextIDs:
+		s.RetrievedContextIDs, f = d.ids(v)
+	case eval.FieldReferenceContextIDs:
+		s.ReferenceContextIDs, f = d.grades(v)
+	default:
+		if s.Metadata == nil {
+			s.Metadata = make(map[string]json.RawMessage)
+		}
+		if v.kind == kindCell {
+			s.Metadata[k.Name] = appendQuoted(nil, v.raw)
+		} else {
+			s.Metadata[k.Name] = bytes.Clone(v.raw)
+		}
+	}
+	return f
+}
+
+// finish settles what depends on several columns.
+func (d *decoder) finish(s *eval.Sample, later *contextsLater) *fault {
+	if len(d.columns.fields) == 0 {
+		return faultf("no column is known as a field of a sample").
+			withHint("name the columns in [dataset.columns], such as user_input = \"my question\"")
+	}
+	if later.given {
+		if f := d.settleContexts(s, later.contexts, later.column); f != nil {
+			return f
+		}
+	}
+	if looksLikeError(s.Response) {
+		d.warn(warnLikeError)
+	}
+	return nil
+}
+
+// spread keeps the members of an object called metadata one by one.
+func (d *decoder) spread(s *eval.Sample, meta value) *fault {
+	if meta.raw == nil {
+		return nil
+	}
+	columns := s.Metadata
+	s.Metadata = make(map[string]json.RawMessage, len(columns))
+	for key, v := range meta.members() {
+		name, _ := key.text()
+		if _, taken := columns[name]; taken {
+			name = "metadata." + name
+		}
+		if _, twice := s.Metadata[name]; twice {
+			return faultf("the member %s stands twice", quoted(name)).in("metadata")
+		}
+		s.Metadata[name] = bytes.Clone(v.raw)
+	}
+	for name, raw := range columns {
+		if _, twice := s.Metadata[name]; twice {
+			return faultf("the member %s is also a column", quoted(name)).in("metadata")
+		}
+		s.Metadata[name] = raw
+	}
+	return nil
+}
+
+// checkUTF8 finds the first byte that is not UTF-8.
+func checkUTF8(b []byte) *fault {
+	if utf8.Valid(b) {
+		return nil
+	}
+	off := 0
+	for off < len(b) {
+		r, n := utf8.DecodeRune(b[off:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		off += n
+	}
+	return faultf("the byte 0x%02x is not UTF-8", b[off]).at(off).
+		withHint("the file's encoding is another one (Latin-1 or Windows-1252?): convert it first, with iconv -f WINDOWS-1252 -t UTF-8")
+}
+
+// errorMarks begin a response that is no answer but an error of the system
+// under test or of its model. They are compared in lower case at the start, so
+// that an answer about errors is not taken for one.
+var errorMarks = []string{
+	"error code: ", "error: error code", "traceback (most recent call last)", "http error ", "http/1.1 4", "http/1.1 5",
+	"{\"error\":", "{'error':", "{\"detail\":", "internal server error", "502 bad gateway", "503 service", "504 gateway",
+	"<html>\r\n<head><title>4", "<html>\r\n<head><title>5", "<html>\n<head><title>4", "<html>\n<head><title>5",
+	"<html><head><title>4", "<html><head><title>5",
+	"upstream connect error", "exception in thread ", "panic: ", "runtimeerror:", "valueerror:", "keyerror:", "typeerror:",
+	"ratelimiterror", "badrequesterror", "apiconnectionerror", "apitimeouterror", "authenticationerror", "internalservererror",
+	"openai.", "anthropic.", "requests.exceptions.", "httpx.", "java.lang.", "rate limit reached for ", "rate limit exceeded",
+	"you exceeded your current quota", "this model's maximum context length is ", "connection error.", "request timed out.",
+}
+
+// looksLikeError reports whether a response looks like an API error or a stack
+// trace instead of an answer.
+func looksLikeError(response string) bool {
+	const most = 200
+	head := strings.TrimSpace(response[:min(len(response), most)])
+	if head == "" {
+		return false
+	}
+	head = strings.ToLower(head)
+	for _, m := range errorMarks {
+		if strings.HasPrefix(head, m) {
+			return true
+		}
+	}
+	return strings.Contains(head, "traceback (most recent call last):")
+}

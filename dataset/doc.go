@@ -1,0 +1,81 @@
+// Package dataset reads samples from files: JSONL, JSON arrays, CSV and TSV.
+//
+// It promises three things. Text reaches the caller byte for byte, line ends
+// inside quoted CSV fields included. Nothing is dropped or guessed in silence:
+// a record that can't be understood is a [LineError] with file, line, row and
+// reason, and whatever is accepted but odd is a [Warning] with a count. Memory
+// does not grow with the number of samples, but for about 60 bytes a row that
+// the search for duplicate ids needs during [Reader.Scan].
+//
+// # Use
+//
+//	r, err := dataset.Open("samples.jsonl", dataset.Options{})
+//	defer r.Close()
+//	info, err := r.Scan() // a whole pass, before any money is spent
+//	for {
+//		s, err := r.Next() // io.EOF at the end
+//	}
+//
+// Scan reads everything once, reports every problem, and rewinds. The pass
+// after it reads exactly the bytes that were scanned: rows appended since are
+// left out with a warning, and a file changed in place ends in an error.
+//
+// # Formats
+//
+// The format is told by content, not by the file's ending. JSONL is one object
+// a line; blank lines, CRLF, a byte order mark and a missing last newline are
+// fine. Objects printed over several lines, one after another, and a file that
+// is one JSON array are understood too, whatever the file is called. JSON is
+// read strictly: a name given twice in one record, a trailing comma, NaN,
+// bytes that are not UTF-8 are errors. The halves of a surrogate pair that
+// stand alone can't be kept in UTF-8; they become U+FFFD, with a warning.
+//
+// CSV follows RFC 4180, with the delimiter (comma, semicolon, tab or bar)
+// found on the header line outside quotes. Unlike encoding/csv it keeps CRLF
+// inside quoted fields as CRLF, so that text is the same text in CSV and in
+// JSONL. A quote in the middle of an unquoted field is text. A row with
+// another number of fields than the header is an error.
+//
+// Whatever else a file may be (Parquet, gzip, zstd, a spreadsheet, UTF-16) is
+// recognised and refused with a message that says what it is.
+//
+// # Columns
+//
+// The canonical fields, in snake case, are those of [eval.Sample]; [Aliases]
+// lists the other names. Upper and lower case, and the separators _, - and
+// space, make no difference, so camelCase is accepted for every name. Two
+// columns for one field, and two names that differ in case only, are an error
+// that names both; Options.Columns settles which one is meant. Every column
+// without a field is kept raw in Metadata (a CSV cell as a JSON string). The
+// members of an object called "metadata" are kept there one by one, and where
+// such a name is taken by a column, as "metadata.name".
+//
+// # Values
+//
+// Text fields take text, numbers and booleans (as they are written: an id of
+// 9007199254740993 stays that); null and blank mean missing; a list or an
+// object is an error. A reference may be a list of one text.
+//
+// retrieved_contexts takes a list of texts, a list of objects with text (or
+// content, or page_content) and perhaps id, either of them written as a JSON
+// or Python list inside a string, or plain text, which is one context. Text
+// that begins with [ must be such a list. No such column means missing; null,
+// "" and [] mean that nothing was retrieved. (With ids in another column, null
+// and "" mean that the texts were not recorded.) The ids inside contexts
+// become retrieved_context_ids; where that column is given as well they must
+// agree. If only some contexts have an id, none is taken, with a warning.
+//
+// Id lists take texts and numbers. reference_context_ids takes a list (grade
+// 1 each) or an object from id to grade. For ids, and for reference_contexts,
+// null and blank mean missing, [] and {} mean known to be empty.
+//
+// # Ids
+//
+// A record without an id gets "sha256-" and 16 hexadecimal digits of a hash
+// over its question, response, contexts, reference and context ids, so that
+// the order of a file does not matter; category and metadata do not enter. A
+// further record with the very same content gets "#2" appended, then "#3".
+// Runs of two systems can only be paired by ids that the dataset gives. Two
+// records with the same given id are an error that names both; 7 and "7" are
+// the same id.
+package dataset

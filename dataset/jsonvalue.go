@@ -1,0 +1,430 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"iter"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// The reason for a parser of our own: encoding/json takes the last of two
+// members with the same name, matches names without case, and turns bad UTF-8
+// and lone surrogates into U+FFFD without a word. All of these would change
+// what is scored.
+
+type kind byte
+
+const (
+	kindNull kind = iota
+	kindBool
+	kindNumber
+	kindString
+	kindArray
+	kindObject
+	kindCell // the text of a CSV field: raw is the text itself
+)
+
+var kindNames = [...]string{"null", "a boolean", "a number", "a text", "a list", "an object", "a text"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// value is one JSON value in its raw spelling (or a CSV cell). It is only made
+// by a parser that has checked it.
+type value struct {
+	kind kind
+	esc  bool // a string that holds a backslash
+	raw  []byte
+}
+
+// maxDepth bounds the nesting of a record.
+const maxDepth = 1000
+
+// parser reads JSON strictly from a slice that is valid UTF-8.
+type parser struct {
+	b     []byte
+	i     int
+	depth int
+}
+
+func (p *parser) space() {
+	for p.i < len(p.b) {
+		switch p.b[p.i] {
+		case ' ', '\t', '\r', '\n':
+			p.i++
+		default:
+			return
+		}
+	}
+}
+
+// fail describes the unexpected byte at the current position.
+func (p *parser) fail(expected string) *fault {
+	if p.i >= len(p.b) {
+		f := invalidf("the record ends where %s was expected", expected).at(p.i)
+		f.open = true
+		return f
+	}
+	r, _ := utf8.DecodeRune(p.b[p.i:])
+	f := invalidf("expected %s, found %q", expected, r).at(p.i)
+	switch {
+	case r == '\'':
+		f.hint = "JSON has no single quotes; this looks like a printed Python object: write it with json.dumps"
+	case hasWord(p.b[p.i:], "NaN"), hasWord(p.b[p.i:], "Infinity"), hasWord(p.b[p.i:], "-Infinity"):
+		f.hint = "JSON has no NaN or Infinity, though Python writes them: write null"
+	case hasWord(p.b[p.i:], "None"), hasWord(p.b[p.i:], "True"), hasWord(p.b[p.i:], "False"):
+		f.hint = "this looks like a printed Python object: write it with json.dumps"
+	}
+	return f
+}
+
+func hasWord(b []byte, w string) bool { return len(b) >= len(w) && string(b[:len(w)]) == w }
+
+// value reads one value and stands behind it.
+func (p *parser) value() (value, *fault) {
+	if p.i >= len(p.b) {
+		return value{}, p.fail("a value")
+	}
+	start := p.i
+	switch c := p.b[p.i]; {
+	case c == '"':
+		esc, f := p.str()
+		return value{kindString, esc, p.b[start:p.i]}, f
+	case c == '{':
+		f := p.each('}', nil)
+		return value{kindObject, false, p.b[start:p.i]}, f
+	case c == '[':
+		f := p.each(']', nil)
+		return value{kindArray, false, p.b[start:p.i]}, f
+	case c == '-' || c >= '0' && c <= '9':
+		f := p.number()
+		return value{kindNumber, false, p.b[start:p.i]}, f
+	}
+	for _, w := range [...]struct {
+		text string
+		kind kind
+	}{{"null", kindNull}, {"true", kindBool}, {"false", kindBool}} {
+		if hasWord(p.b[p.i:], w.text) {
+			p.i += len(w.text)
+			return value{w.kind, false, p.b[start:p.i]}, nil
+		}
+	}
+	return value{}, p.fail("a value")
+}
+
+// each walks over the list or object that begins here, with closing byte end,
+// and calls visit, if there is one, for every item; key is the zero value in a
+// list. It stands behind the closing byte afterwards.
+func (p *parser) each(end byte, visit func(key, v value) *fault) *fault {
+	if p.depth++; p.depth > maxDepth {
+		return invalidf("nested more than %d deep", maxDepth).at(p.i)
+	}
+	p.i++
+	for first := true; ; first = false {
+		p.space()
+		if first && p.i < len(p.b) && p.b[p.i] == end {
+			break
+		}
+		var key value
+		if end == '}' {
+			k, f := p.key()
+			if f != nil {
+				return f
+			}
+			key = k
+		} else if p.i < len(p.b) && p.b[p.i] == end {
+			return invalidf("a comma stands before the closing %q", end).at(p.i)
+		}
+		v, f := p.value()
+		if f != nil {
+			return f
+		}
+		if visit != nil {
+			if f := visit(key, v); f != nil {
+				return f
+			}
+		}
+		p.space()
+		if p.i < len(p.b) && p.b[p.i] == end {
+			break
+		}
+		if p.i >= len(p.b) || p.b[p.i] != ',' {
+			return p.fail("a comma or " + string(end))
+		}
+		p.i++
+	}
+	p.i++
+	p.depth--
+	return nil
+}
+
+// key reads a member's name and the colon after it.
+func (p *parser) key() (value, *fault) {
+	if p.i < len(p.b) && p.b[p.i] == '}' {
+		return value{}, invalidf("a comma stands before the closing '}'").at(p.i)
+	}
+	if p.i >= len(p.b) || p.b[p.i] != '"' {
+		return value{}, p.fail("a name in double quotes")
+	}
+	start := p.i
+	esc, f := p.str()
+	if f != nil {
+		return value{}, f
+	}
+	key := value{kindString, esc, p.b[start:p.i]}
+	p.space()
+	if p.i >= len(p.b) || p.b[p.i] != ':' {
+		return value{}, p.fail("a colon")
+	}
+	p.i++
+	p.space()
+	return key, nil
+}
+
+// str reads a string and reports whether it holds an escape.
+func (p *parser) str() (esc bool, _ *fault) {
+	p.i++
+	for {
+		p.i = plain(p.b, p.i)
+		if p.i >= len(p.b) {
+			f := invalidf("the record ends inside a text").at(p.i)
+			f.open = true
+			return esc, f
+		}
+		switch c := p.b[p.i]; c {
+		case '"':
+			p.i++
+			return esc, nil
+		case '\\':
+			esc = true
+			n := escapeLen(p.b[p.i:])
+			if n == 0 {
+				return esc, invalidf("an unknown escape after \\").at(p.i)
+			}
+			p.i += n
+		case '\n', '\r':
+			return esc, invalidf("a text is not closed at the end of the line").at(p.i)
+		default:
+			return esc, invalidf("the control character 0x%02x stands in a text without an escape", c).at(p.i)
+		}
+	}
+}
+
+// plain returns the position of the first byte from i on that is a quote, a
+// backslash or a control character. It looks at eight bytes at a time, since
+// nearly all the bytes of a dataset pass through here: (x-n)&^x has the high
+// bit set in the lowest byte of x that is less than n.
+func plain(b []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, back := x^('"'*ones), x^('\\'*ones)
+		m := ((x-0x20*ones)&^x | (quote-ones)&^quote | (back-ones)&^back) & highs
+		if m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < 0x20 || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+// escapeLen is the length of the escape at the start of b; 0 if it is none.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hexDigits(b, 2, 4); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+// hexDigits reads n hexadecimal digits of b from i on.
+func hexDigits[T ~[]byte | ~string](b T, i, n int) (rune, bool) {
+	if len(b) < i+n {
+		return 0, false
+	}
+	var r rune
+	for ; n > 0; i, n = i+1, n-1 {
+		c := b[i]
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+func (p *parser) digits() bool {
+	start := p.i
+	for p.i < len(p.b) && p.b[p.i] >= '0' && p.b[p.i] <= '9' {
+		p.i++
+	}
+	return p.i > start
+}
+
+func (p *parser) number() *fault {
+	start := p.i
+	next := func() byte {
+		if p.i < len(p.b) {
+			return p.b[p.i]
+		}
+		return 0
+	}
+	if next() == '-' {
+		p.i++
+	}
+	switch {
+	case next() == '0':
+		p.i++
+	case !p.digits():
+		f := p.fail("a digit")
+		if hasWord(p.b[start:], "-Infinity") {
+			f.hint = "JSON has no NaN or Infinity, though Python writes them: write null"
+		}
+		return f
+	}
+	if next() == '.' {
+		if p.i++; !p.digits() {
+			return p.fail("a digit")
+		}
+	}
+	if next()|0x20 == 'e' {
+		p.i++
+		if next() == '+' || next() == '-' {
+			p.i++
+		}
+		if !p.digits() {
+			return p.fail("a digit")
+		}
+	}
+	return nil
+}
+
+// parseValue reads text that is one JSON value and nothing else.
+func parseValue(b []byte) (value, *fault) {
+	p := parser{b: b}
+	p.space()
+	v, f := p.value()
+	if f != nil {
+		return value{}, f
+	}
+	p.space()
+	if p.i < len(b) {
+		return value{}, p.fail("nothing more")
+	}
+	return v, nil
+}
+
+// items gives the items of a list.
+func (v value) items() iter.Seq2[int, value] {
+	return func(yield func(int, value) bool) {
+		p := parser{b: v.raw}
+		n := 0
+		stop := &fault{}
+		_ = p.each(']', func(_, item value) *fault {
+			n++
+			if !yield(n-1, item) {
+				return stop
+			}
+			return nil
+		})
+	}
+}
+
+// members gives the members of an object, doubled names included.
+func (v value) members() iter.Seq2[value, value] {
+	return func(yield func(value, value) bool) {
+		p := parser{b: v.raw}
+		stop := &fault{}
+		_ = p.each('}', func(key, item value) *fault {
+			if !yield(key, item) {
+				return stop
+			}
+			return nil
+		})
+	}
+}
+
+// text is the text of a string or cell. lone reports a surrogate without its
+// other half, which became U+FFFD.
+func (v value) text() (s string, lone bool) {
+	if v.kind != kindString {
+		return string(v.raw), false
+	}
+	b := v.raw[1 : len(v.raw)-1]
+	if !v.esc {
+		return string(b), false
+	}
+	b, lone = unescape(make([]byte, 0, len(b)), b)
+	return string(b), lone
+}
+
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// unescape appends b to dst with its (checked) escapes resolved.
+func unescape(dst, b []byte) (_ []byte, lone bool) {
+	for i := 0; i < len(b); {
+		j := i
+		for j < len(b) && b[j] != '\\' {
+			j++
+		}
+		dst = append(dst, b[i:j]...)
+		if i = j; i >= len(b) {
+			break
+		}
+		if b[i+1] != 'u' {
+			dst = append(dst, escapes[b[i+1]])
+			i += 2
+			continue
+		}
+		r, _ := hexDigits(b, i+2, 4)
+		i += 6
+		if utf16.IsSurrogate(r) {
+			r2 := rune(utf8.RuneError)
+			if i+6 <= len(b) && b[i] == '\\' && b[i+1] == 'u' {
+				r2, _ = hexDigits(b, i+2, 4)
+			}
+			if r = utf16.DecodeRune(r, r2); r == utf8.RuneError {
+				lone = true
+			} else {
+				i += 6
+			}
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst, lone
+}
+
+// appendQuoted appends text that is valid UTF-8 as a JSON string.
+func appendQuoted[T ~[]byte | ~string](dst []byte, s T) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}
