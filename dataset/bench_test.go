@@ -125,8 +125,18 @@ func benchNext(b *testing.B, name string, scan bool) {
 			if _, err := r.Scan(); err != nil {
 				b.Fatal(err)
 			}
-		} else if n := len(rest(b, r)); n != benchRows {
-			b.Fatal(n)
+		} else {
+			n := 0
+			for ; ; n++ {
+				if _, err := r.Next(); err == io.EOF {
+					break
+				} else if err != nil {
+					b.Fatal(err)
+				}
+			}
+			if n != benchRows {
+				b.Fatal(n)
+			}
 		}
 		r.Close()
 	}

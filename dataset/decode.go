@@ -13,7 +13,11 @@ import (
 type decoder struct {
 	columns *columns
 	warn    func(warnKind)
+	scratch []byte // for text with escapes
 }
+
+// maxScratch is how much of that is kept from one text to the next.
+const maxScratch = 1 << 20
 
 // contextsLater keeps what must wait until the whole record was seen.
 type contextsLater struct {

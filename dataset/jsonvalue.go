@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/binary"
 	"iter"
 	"math/bits"
@@ -363,6 +364,12 @@ func (v value) members() iter.Seq2[value, value] {
 // text is the text of a string or cell. lone reports a surrogate without its
 // other half, which became U+FFFD.
 func (v value) text() (s string, lone bool) {
+	var scratch []byte
+	return v.textWith(&scratch)
+}
+
+// textWith is text with a buffer to work in.
+func (v value) textWith(scratch *[]byte) (s string, lone bool) {
 	if v.kind != kindString {
 		return string(v.raw), false
 	}
@@ -370,8 +377,8 @@ func (v value) text() (s string, lone bool) {
 	if !v.esc {
 		return string(b), false
 	}
-	b, lone = unescape(make([]byte, 0, len(b)), b)
-	return string(b), lone
+	*scratch, lone = unescape((*scratch)[:0], b)
+	return string(*scratch), lone
 }
 
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
@@ -379,14 +386,12 @@ var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n
 // unescape appends b to dst with its (checked) escapes resolved.
 func unescape(dst, b []byte) (_ []byte, lone bool) {
 	for i := 0; i < len(b); {
-		j := i
-		for j < len(b) && b[j] != '\\' {
-			j++
+		n := bytes.IndexByte(b[i:], '\\')
+		if n < 0 {
+			return append(dst, b[i:]...), lone
 		}
-		dst = append(dst, b[i:j]...)
-		if i = j; i >= len(b) {
-			break
-		}
+		dst = append(dst, b[i:i+n]...)
+		i += n
 		if b[i+1] != 'u' {
 			dst = append(dst, escapes[b[i+1]])
 			i += 2

@@ -28,7 +28,10 @@ func (d *decoder) scalar(v value) (string, *fault) {
 
 // textOf is the text of a string, cell, number or boolean.
 func (d *decoder) textOf(v value) string {
-	s, lone := v.text()
+	s, lone := v.textWith(&d.scratch)
+	if cap(d.scratch) > maxScratch {
+		d.scratch = nil
+	}
 	if lone {
 		d.warn(warnSurrogate)
 	}
