@@ -174,7 +174,8 @@ func (e *Estimate) JSON() ([]byte, error) {
 func (e *Estimate) Text(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "Estimate for judge %s (%s)\n\n", cmp.Or(e.Model, "?"), e.priceText())
-	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var table bytes.Buffer
+	tw := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "metric\t\tcalls\tinput tokens\toutput tokens\tcost\tduration\tcache hits\t")
 	for _, m := range e.Metrics {
 		writeLine(tw, m.Metric, &m.Line)
@@ -185,7 +186,10 @@ func (e *Estimate) Text(w io.Writer) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "\n%s calls are planned; the cache answers %s of them, and %s are identical to another.\n",
+	for line := range strings.Lines(table.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	fmt.Fprintf(&b, "\nPlanned calls: %s; answered by the cache: %s; identical to another: %s.\n",
 		grouped(e.Total.Planned), grouped(e.Total.CacheHits), grouped(e.Total.Repeats))
 	if s := e.Total.SavedUSD; s != nil && e.Total.CacheHits > 0 {
 		fmt.Fprintf(&b, "Replies from the cache save %s.\n", money(*s))
