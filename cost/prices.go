@@ -141,7 +141,9 @@ type Table struct {
 }
 
 // Embedded returns the price table that comes with the program.
-var Embedded = sync.OnceValue(func() *Table {
+func Embedded() *Table { return embedded() }
+
+var embedded = sync.OnceValue(func() *Table {
 	t, err := ParseTable(embeddedPrices)
 	if err != nil {
 		panic(fmt.Sprintf("cost: the embedded price table can't be read: %v", err)) // a test rules it out
