@@ -1,0 +1,52 @@
+package llm
+
+// slots bounds how many calls are in flight, by additive increase and
+// multiplicative decrease as TCP does: it starts small and doubles with each
+// round of replies until the first refusal, then probes slowly. What counts as
+// evidence for more is only a first try that was answered while all slots were
+// taken.
+//
+// It is not safe for concurrent use.
+type slots struct {
+	limit  float64 // the configured maximum
+	n      float64 // the slots of now; the whole part counts
+	slow   float64 // the number above which growth is slow
+	active int
+}
+
+const (
+	startSlots = 8
+	// decrease is what a refusal leaves of the calls that were in flight.
+	decrease = 0.7
+	// probe is the growth of a round, as a share of the slots.
+	probe = 0.05
+)
+
+func newSlots(limit int) slots {
+	l := float64(limit)
+	return slots{limit: l, n: min(startSlots, l), slow: l}
+}
+
+func (s *slots) count() int { return int(s.n) }
+
+func (s *slots) full() bool { return s.active >= s.count() }
+
+// grow is called at each reply that shows that there is room, and reports
+// whether the number of slots changed.
+func (s *slots) grow() bool {
+	before := s.count()
+	if s.n < s.slow {
+		s.n++
+	} else {
+		s.n += max(1, s.slow*probe) / s.n
+	}
+	s.n = min(s.n, s.limit)
+	return s.count() != before
+}
+
+// shrink is called once per burst of refusals, with the number of calls that
+// were in flight.
+func (s *slots) shrink(flight int) {
+	s.n = max(1, min(s.n, float64(flight))*decrease)
+	s.slow = s.n
+}
