@@ -12,9 +12,9 @@
 //
 // The same results give the same summary, to the last digit: sums are exact,
 // the bootstrap is seeded by [Options] and by the name of what it resamples,
-// and every list has a stated order. Statistics of up to [BootstrapMax]
-// values do not depend on the order of the results either; above that only
-// the last digits of the standard deviation and the interval can.
+// and every list has a stated order. The mean, the range and a bootstrapped
+// interval do not depend on the order of the results either; only the last
+// digits of the standard deviation and of a normal interval can.
 //
 // Memory does not grow with the number of results. A [Summarizer] keeps a
 // bounded number of values, categories, reasons and samples and says in the

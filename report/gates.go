@@ -63,7 +63,8 @@ type GateResult struct {
 	MinCoverage float64 `json:"min_coverage"`
 	Scored      int     `json:"scored"`
 	Rows        int     `json:"rows"`
-	// Sentence says all of this in words, without a line break.
+	// Sentence says all of this in one sentence, with its full stop and without a
+	// line break.
 	Sentence string `json:"sentence"`
 }
 
@@ -137,7 +138,7 @@ func (r *GateResult) sentence(s *Summary) string {
 		fmt.Fprintf(&b, "coverage %s (%s of %s rows scored) is below the minimum of %s; ",
 			apart(*r.Coverage, r.MinCoverage), commas(r.Scored), commas(r.Rows), number(r.MinCoverage))
 	}
-	b.WriteString(r.figures())
+	b.WriteString(r.figures() + ".")
 	return b.String()
 }
 

@@ -14,17 +14,11 @@ import (
 
 // JSON writes the summary as summary.json holds it: indented, keys in a fixed
 // order, metrics in the configured one, every float in its shortest exact form,
-// <, > and & unescaped. It sets what every summary has: the schema, the note of
-// an offline judge, and an empty list instead of null. A cost that isn't a
-// finite number is an error, and nothing is written.
+// <, > and & unescaped. It sets the schema, and writes an empty list instead of
+// null. A cost that isn't a finite number is an error, and nothing is written.
 func JSON(w io.Writer, s *Summary) error {
 	out := *s
 	out.Schema = Schema
-	if s.Judge != nil {
-		j := *s.Judge
-		j.Note = judgeNote(&j)
-		out.Judge = &j
-	}
 	out.Categories = notNil(out.Categories)
 	out.Worst.By = notNil(out.Worst.By)
 	out.Worst.Samples = notNil(out.Worst.Samples)
@@ -97,6 +91,15 @@ func Decode(data []byte) (*Summary, error) {
 		return nil, fmt.Errorf("decode the summary: %w", err)
 	}
 	return &s, nil
+}
+
+// MarshalJSON adds [OfflineNote] to an offline judge without a note, so that
+// whoever encodes a summary, the mark is there.
+func (j Judge) MarshalJSON() ([]byte, error) {
+	type plain Judge
+	p := plain(j)
+	p.Note = judgeNote(&j)
+	return eval.MarshalJSON(p)
 }
 
 // MarshalJSON writes [lo, hi].

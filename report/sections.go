@@ -31,6 +31,22 @@ type column struct {
 	name string
 	// text columns are aligned left and may be cut to fit; figures are not.
 	text bool
+	// short is the heading where there is no room for the name.
+	short string
+	// below marks a last column that goes on a line of its own, under its row,
+	// where there is no room beside it.
+	below bool
+}
+
+func text(name string) column   { return column{name: name, text: true} }
+func figure(name string) column { return column{name: name} }
+
+// reasonColumn holds why a sample is listed.
+var reasonColumn = column{name: "reason", text: true, below: true}
+
+// shortStatus holds the headings of narrow tables.
+var shortStatus = map[eval.Status]string{
+	eval.Undefined: "undef", eval.Skipped: "skip", eval.Unscored: "unsc", eval.Failed: "fail",
 }
 
 // header returns the lines at the top: what was scored, how far, by whom.
@@ -99,9 +115,9 @@ func sections(s *Summary) []section {
 }
 
 func metricTable(metrics Metrics) *table {
-	t := &table{cols: []column{{"metric", true}, {"mean", false}, {"95 % interval", false}}}
+	t := &table{cols: []column{text("metric"), figure("mean"), figure("95 % interval")}}
 	for _, st := range eval.Statuses {
-		t.cols = append(t.cols, column{string(st), false})
+		t.cols = append(t.cols, column{name: string(st), short: shortStatus[st]})
 	}
 	for _, m := range metrics {
 		t.rows = append(t.rows, []string{
@@ -113,9 +129,9 @@ func metricTable(metrics Metrics) *table {
 }
 
 func categoryTable(s *Summary) *table {
-	t := &table{cols: []column{{"category", true}, {"rows", false}}, lead: 2}
+	t := &table{cols: []column{text("category"), figure("rows")}, lead: 2}
 	for _, m := range s.Metrics {
-		t.cols = append(t.cols, column{m.Metric, false})
+		t.cols = append(t.cols, figure(m.Metric))
 	}
 	for _, c := range s.Categories {
 		row := []string{categoryName(c), commas(c.Rows)}
@@ -149,11 +165,11 @@ func categoryNotes(s *Summary) []string {
 
 func worstTable(s *Summary) *table {
 	t := &table{cols: sampleColumns(s)}
-	t.cols = append(t.cols, column{"mean", false})
+	t.cols = append(t.cols, figure("mean"))
 	for _, name := range s.Worst.By {
-		t.cols = append(t.cols, column{name, false})
+		t.cols = append(t.cols, figure(name))
 	}
-	t.cols = append(t.cols, column{"reason", true})
+	t.cols = append(t.cols, reasonColumn)
 	for _, l := range s.Worst.Samples {
 		row := append(sampleCells(s, l), optional(l.Mean))
 		for _, name := range s.Worst.By {
@@ -198,7 +214,7 @@ func worstReason(l SampleLine, by []string) string {
 
 func lackingTable(s *Summary) *table {
 	t := &table{cols: sampleColumns(s)}
-	t.cols = append(t.cols, column{"metric", true}, column{"status", true}, column{"reason", true})
+	t.cols = append(t.cols, text("metric"), text("status"), reasonColumn)
 	for _, l := range s.Lacking.Samples {
 		for _, sc := range l.Scores {
 			t.rows = append(t.rows, append(sampleCells(s, l), sc.Metric, string(sc.Status), sc.Reason))
@@ -210,9 +226,9 @@ func lackingTable(s *Summary) *table {
 // sampleColumns and sampleCells name a sample; the category is left out where
 // no sample has one.
 func sampleColumns(s *Summary) []column {
-	cols := []column{{"row", false}, {"id", true}}
+	cols := []column{figure("row"), text("id")}
 	if len(s.Categories) > 0 {
-		cols = append(cols, column{"category", true})
+		cols = append(cols, text("category"))
 	}
 	return cols
 }
@@ -229,7 +245,7 @@ func gateLines(s *Summary) []string {
 	var lines []string
 	for _, g := range s.Gates {
 		word := strings.ToUpper(strings.ReplaceAll(string(g.Outcome), "_", " "))
-		lines = append(lines, fmt.Sprintf("%s: %s.", word, g.Sentence))
+		lines = append(lines, word+": "+g.Sentence)
 	}
 	return lines
 }

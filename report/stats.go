@@ -36,7 +36,8 @@ const (
 )
 
 // sumScale shrinks values before they are added, so that no sum of fewer than
-// 2^32 finite values overflows. A power of two loses no digit.
+// 2^32 finite values overflows. A power of two loses no digit, except of values
+// below 2^-990 (1e-298), which no score is and whose effect is smaller still.
 const sumScale = 0x1p-32
 
 // exactSum adds without rounding: it holds the sum as a few floats that do not

@@ -108,8 +108,12 @@ func (s *Summarizer) Add(r *eval.Result) error {
 	g.rows++
 	for m, i := range s.at {
 		sc := &r.Scores[i]
-		s.all[m].add(sc, s.metrics[m].Judged)
-		g.tallies[m].add(sc, s.metrics[m].Judged)
+		var raw *float64
+		if s.metrics[m].Judged {
+			raw = rating(sc.Detail)
+		}
+		s.all[m].add(sc, raw)
+		g.tallies[m].add(sc, raw)
 	}
 	s.list(r)
 	return nil

@@ -72,8 +72,8 @@ type Judge struct {
 	Served []string `json:"served,omitempty"`
 	// Offline marks the deterministic lexical judge, which is no model.
 	Offline bool `json:"offline"`
-	// Note is shown beside every figure; [JSON] writes [OfflineNote] for an
-	// offline judge without one.
+	// Note is shown above the figures. An offline judge without one is given
+	// [OfflineNote] in every rendering.
 	Note string `json:"note,omitempty"`
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,8 +42,8 @@ func newTallies(metrics []eval.Info, keep int) []tally {
 	return t
 }
 
-// add counts a score that passed Score.Check.
-func (t *tally) add(sc *eval.Score, judged bool) {
+// add counts a score that passed Score.Check, with its raw rating if it has one.
+func (t *tally) add(sc *eval.Score, rating *float64) {
 	st := slices.Index(eval.Statuses, sc.Status)
 	t.counts[st]++
 	for _, f := range sc.Flags {
@@ -53,13 +52,10 @@ func (t *tally) add(sc *eval.Score, judged bool) {
 	if sc.Status != eval.Scored || sc.Reason != "" {
 		t.reasons[st].add(code(sc.Reason))
 	}
-	if sc.Value == nil {
-		return
-	}
-	t.values.add(*sc.Value)
-	if judged {
-		if v, ok := rating(sc.Detail); ok {
-			t.ratings.add(v)
+	if sc.Value != nil {
+		t.values.add(*sc.Value)
+		if rating != nil {
+			t.ratings.add(*rating)
 		}
 	}
 }
@@ -171,19 +167,19 @@ func clip(s string, n int) string {
 // its quotes would be escaped.
 var ratingKey = []byte(`"rating"`)
 
-// rating reads a score's raw rating from its detail, {"rating": n, ...}. It
-// decodes only a detail in which the word stands.
-func rating(detail json.RawMessage) (float64, bool) {
+// rating reads a score's raw rating from its detail, {"rating": n, ...}; nil if
+// it has none. It decodes only a detail in which the word stands.
+func rating(detail json.RawMessage) *float64 {
 	if !bytes.Contains(detail, ratingKey) {
-		return 0, false
+		return nil
 	}
 	var d struct {
 		Rating *float64 `json:"rating"`
 	}
-	if json.Unmarshal(detail, &d) != nil || d.Rating == nil || math.IsInf(*d.Rating, 0) {
-		return 0, false
+	if json.Unmarshal(detail, &d) != nil {
+		return nil
 	}
-	return *d.Rating, true
+	return d.Rating
 }
 
 // judgeReason reads the judge's reason from a detail, {"reason": "...", ...}.

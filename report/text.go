@@ -40,6 +40,9 @@ func Text(w io.Writer, s *Summary, opts TextOptions) error {
 		}
 		if sec.table != nil {
 			writeTable(&b, sec.table, opts.Width)
+			if len(sec.lines) > 0 {
+				b.WriteByte('\n')
+			}
 		}
 		for _, line := range sec.lines {
 			writeWrapped(&b, gap, line, opts.Width)
@@ -73,15 +76,50 @@ func writeWrapped(b *bytes.Buffer, indent, line string, width int) {
 	b.WriteByte('\n')
 }
 
-// writeTable writes a table, in several blocks if it is wider than width and
-// may be broken.
+// writeTable writes a table. Where it is wider than width it takes the short
+// headings, sets a last column below its rows, breaks into several blocks and
+// cuts text, as far as its columns allow and in this order.
 func writeTable(b *bytes.Buffer, t *table, width int) {
-	cells := make([][]string, 0, len(t.rows)+1)
+	cells := escapeCells(t)
+	widths := columnWidths(cells)
+	if width > 0 && total(widths) > width {
+		for i, c := range t.cols {
+			if c.short != "" {
+				cells[0][i] = c.short
+			}
+		}
+		widths = columnWidths(cells)
+	}
+	var below []string
+	if last := len(t.cols) - 1; width > 0 && total(widths) > width && t.cols[last].below {
+		for _, row := range cells {
+			below = append(below, row[last])
+		}
+		t = &table{cols: t.cols[:last], rows: t.rows, lead: t.lead}
+		widths = widths[:last]
+	}
+	for n, block := range blocks(t, widths, width) {
+		if n > 0 {
+			b.WriteByte('\n')
+		}
+		fit := fitWidths(t, widths, block, width)
+		for i, row := range cells {
+			writeRow(b, t, row, block, fit)
+			if below != nil && i > 0 && below[i] != "" {
+				const indent = gap + gap + gap
+				b.WriteString(indent + cutWidth(below[i], max(width-len(indent), minTextCell)) + "\n")
+			}
+		}
+	}
+}
+
+// escapeCells returns the headings and the rows, escaped.
+func escapeCells(t *table) [][]string {
 	names := make([]string, len(t.cols))
 	for i, c := range t.cols {
 		names[i] = escapeText(c.name)
 	}
-	cells = append(cells, names)
+	cells := [][]string{names}
 	for _, row := range t.rows {
 		escaped := make([]string, len(row))
 		for i, c := range row {
@@ -89,21 +127,26 @@ func writeTable(b *bytes.Buffer, t *table, width int) {
 		}
 		cells = append(cells, escaped)
 	}
-	widths := make([]int, len(t.cols))
+	return cells
+}
+
+func columnWidths(cells [][]string) []int {
+	widths := make([]int, len(cells[0]))
 	for _, row := range cells {
 		for i, c := range row {
 			widths[i] = max(widths[i], displayWidth(c))
 		}
 	}
-	for n, block := range blocks(t, widths, width) {
-		if n > 0 {
-			b.WriteByte('\n')
-		}
-		fit := fitWidths(t, widths, block, width)
-		for _, row := range cells {
-			writeRow(b, t, row, block, fit)
-		}
+	return widths
+}
+
+// total returns the width of a row of columns of these widths.
+func total(widths []int) int {
+	n := 0
+	for _, w := range widths {
+		n += len(gap) + w
 	}
+	return n
 }
 
 // blocks groups the columns so that each block, with the lead columns before
@@ -137,15 +180,15 @@ func blocks(t *table, widths []int, width int) [][]int {
 // column gives way first, until the block fits.
 func fitWidths(t *table, widths, block []int, width int) []int {
 	fit := make([]int, len(widths))
-	total := 0
+	used := 0
 	for _, i := range block {
 		fit[i] = widths[i]
 		if t.cols[i].text && width <= 0 {
 			fit[i] = min(fit[i], maxTextCell)
 		}
-		total += len(gap) + fit[i]
+		used += len(gap) + fit[i]
 	}
-	for width > 0 && total > width {
+	for width > 0 && used > width {
 		widest := -1
 		for _, i := range block {
 			if t.cols[i].text && fit[i] > minTextCell && (widest < 0 || fit[i] > fit[widest]) {
@@ -156,7 +199,7 @@ func fitWidths(t *table, widths, block []int, width int) []int {
 			break
 		}
 		fit[widest]--
-		total--
+		used--
 	}
 	return fit
 }
