@@ -1,0 +1,148 @@
+package llm
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// maxBody bounds a reply's body. A judge's reply has a few kilobytes.
+const maxBody = 16 << 20
+
+// errAttemptTimeout is the cause of a context that ended by an attempt's own
+// deadline, and not by the caller's.
+var errAttemptTimeout = errors.New("the attempt's own deadline passed")
+
+// newTransport makes a transport for many calls to one host: with the default
+// of two idle connections every second call would open a new one.
+func newTransport(concurrency int) *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		MaxIdleConns:          concurrency,
+		MaxIdleConnsPerHost:   concurrency,
+		MaxConnsPerHost:       concurrency,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		ForceAttemptHTTP2:     true,
+	}
+}
+
+// exchange is what really went over the wire in one attempt. go-openai's types
+// lose or refuse some of it, so it is kept here, past them.
+type exchange struct {
+	extra  []byte // members to put into the request's body
+	status int
+	header http.Header
+	body   []byte
+	err    error // no whole reply came
+	sent   bool
+}
+
+type exchangeKey struct{}
+
+// wire is the HTTPDoer under go-openai. For the exchange in the request's
+// context it completes the body, sends it once (no redirect is followed),
+// and reads the whole reply. go-openai gets an empty object in its place:
+// its own decoding is not used.
+type wire struct {
+	rt      http.RoundTripper
+	headers map[string]string
+}
+
+func (w *wire) Do(req *http.Request) (*http.Response, error) {
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return nil, errors.New("a request without its exchange")
+	}
+	if err := x.complete(req); err != nil {
+		x.err = err
+		return nil, err
+	}
+	for k, v := range w.headers {
+		req.Header.Set(k, v)
+	}
+	x.sent = true
+	res, err := w.rt.RoundTrip(req)
+	if err != nil {
+		x.err = err
+		return nil, err
+	}
+	x.status, x.header = res.StatusCode, res.Header
+	x.body, x.err = readBody(res)
+	if x.err != nil {
+		return nil, x.err
+	}
+	return &http.Response{Status: res.Status, StatusCode: http.StatusOK, Header: res.Header, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+}
+
+// complete puts the extra members at the end of the request's object. They are
+// such as go-openai leaves out where they are zero, so none stands there twice.
+func (x *exchange) complete(req *http.Request) error {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return fmt.Errorf("encode the request: %w", err)
+	}
+	body = bytes.TrimRight(body, " \n")
+	if len(x.extra) > 0 {
+		if !bytes.HasSuffix(body, []byte("}")) {
+			return errors.New("encode the request: it is no JSON object")
+		}
+		body = append(append(body[:len(body)-1], x.extra...), '}')
+	}
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.ContentLength = int64(len(body))
+	return nil
+}
+
+// readBody reads a whole body and closes it; a body that is left unread would
+// cost its connection. A gzip that some proxy forgot to announce is unpacked.
+func readBody(res *http.Response) (body []byte, err error) {
+	defer func() { err = errors.Join(err, res.Body.Close()) }()
+	body, err = io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxBody {
+		return nil, fmt.Errorf("the reply is longer than %d bytes", maxBody)
+	}
+	if !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		return body, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("unpack the reply: %w", err)
+	}
+	body, err = io.ReadAll(io.LimitReader(z, maxBody+1))
+	if err == nil && len(body) > maxBody {
+		err = fmt.Errorf("the reply is longer than %d bytes", maxBody)
+	}
+	return body, err
+}
+
+// withDeadline gives an attempt a deadline that can be told from the caller's.
+func withDeadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, errAttemptTimeout)
+}
+
+// secrets takes keys out of text. Servers echo a wrong key, wholly or in part.
+type secrets struct{ key string }
+
+var keyLike = regexp.MustCompile(`\b(?:sk|gsk|xai|pk|key)-[A-Za-z0-9_*.-]{4,}`)
+
+func (s secrets) redact(text string) string {
+	if s.key != "" {
+		text = strings.ReplaceAll(text, s.key, "[key]")
+	}
+	return keyLike.ReplaceAllString(text, "[key]")
+}
