@@ -125,12 +125,18 @@ func TestBudgetNeverOvershoots(t *testing.T) {
 // A call that fits only when others are done waits for them.
 func TestBudgetWaitsForReservations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		inFlight, most := 0, 0
-		b := mustBudget(t, llm.BudgetConfig{Max: llm.Spend{Tokens: 1000}}, llm.ClientFunc(func(_ context.Context, req *llm.Request) (*llm.Response, error) {
-			inFlight++
+		enter := func(d int) {
+			mu.Lock()
+			defer mu.Unlock()
+			inFlight += d
 			most = max(most, inFlight)
+		}
+		b := mustBudget(t, llm.BudgetConfig{Max: llm.Spend{Tokens: 1000}}, llm.ClientFunc(func(_ context.Context, req *llm.Request) (*llm.Response, error) {
+			enter(1)
 			time.Sleep(time.Second)
-			inFlight--
+			enter(-1)
 			return &llm.Response{Usage: llm.Usage{PromptTokens: 84, CompletionTokens: 6}}, nil
 		}))
 		start := time.Now()

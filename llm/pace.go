@@ -18,14 +18,18 @@ type pace struct {
 	slowedAt time.Time
 	grownAt  time.Time
 	ceiling  float64 // what was answered in the minute before the first refusal
+	answered int     // calls answered since slowedAt
 }
 
 const (
 	minPace = 0.1
 	// slowGrowth is by how much pace rises in the first minute after a
-	// refusal; it rises by twice and three times that in the next two.
+	// refusal; it rises by twice that in the second, and by three times in each
+	// further one. After slowMinutes it doubles each minute, but not before
+	// slowAnswers calls were answered: few calls are little evidence.
 	slowGrowth  = 0.03
 	slowMinutes = 3
+	slowAnswers = 30
 )
 
 // slow lowers the pace after a refusal; answered is the number of requests
@@ -38,19 +42,21 @@ func (p *pace) slow(now time.Time, answered float64) {
 		p.ceiling = max(answered, minPace)
 	}
 	p.limit = max(limit, minPace)
-	p.slowedAt, p.grownAt = now, now
+	p.slowedAt, p.grownAt, p.answered = now, now, 0
 }
 
-// grow raises the pace for the time that passed, lifts it where it no longer
-// matters (above base, the limit that is known, or far above what it started
-// from), and reports whether it changed.
+// grow is called when a call was answered while others wait. It raises the pace
+// for the time that passed, lifts it where it no longer matters (above base, the
+// limit that is known, or far above what it started from), and reports whether
+// it changed.
 func (p *pace) grow(now time.Time, base float64) bool {
 	if p.limit == 0 {
 		return false
 	}
+	p.answered++
 	minutes := min(now.Sub(p.grownAt).Minutes(), 1)
-	if since := math.Floor(now.Sub(p.slowedAt).Minutes()); since < slowMinutes {
-		p.limit *= 1 + slowGrowth*(1+since)*minutes
+	if since := math.Floor(now.Sub(p.slowedAt).Minutes()); since < slowMinutes || p.answered < slowAnswers {
+		p.limit *= 1 + slowGrowth*min(1+since, slowMinutes)*minutes
 	} else {
 		p.limit *= math.Exp2(minutes)
 	}

@@ -44,6 +44,17 @@ func (s *slots) grow() bool {
 	return s.count() != before
 }
 
+// fewSlots is a number of calls in flight that says nothing about the server:
+// from one slot it is reached after a few answers.
+const fewSlots = 4
+
+// canShrink reports whether fewer calls in flight may be the answer to a
+// refusal. They are not where there is only one, or where there was only one
+// after the last refusal and that did not help.
+func (s *slots) canShrink(flight int) bool {
+	return flight > 1 && (flight > fewSlots || s.slow >= 2)
+}
+
 // shrink is called once per burst of refusals, with the number of calls that
 // were in flight.
 func (s *slots) shrink(flight int) {
