@@ -1,0 +1,337 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ragjudge/ragjudge/llm"
+	"github.com/ragjudge/ragjudge/prompts"
+)
+
+// Claims splits Text into the claims that it makes, in their order. A text that
+// makes none gives an empty list; so does a blank one, without a call. A claim
+// that the reply holds twice, to the letter, is given once.
+//
+// The request depends on the text alone, so that metrics that need the same
+// split share one call.
+//
+// The error is an *UnusableError if the judge gave no usable reply, and the
+// client's own error, unchanged, if it gave none at all.
+func (j *Judge) Claims(ctx context.Context, a Ask) ([]string, error) {
+	if strings.TrimSpace(a.Text) == "" {
+		return []string{}, nil
+	}
+	s := j.session(a)
+	return ask(ctx, s, nil, replyForm[[]string]{
+		schema: schemaOfClaims(),
+		format: formatOfClaims(),
+		decode: decodeClaims,
+	})
+}
+
+// Verdicts asks for a verdict on each item and returns them in the order of the
+// items: every item exactly once, each with one of the labels. Items that the
+// reply leaves out, or gives no usable verdict, are asked about once more,
+// alone and under their own numbers. No item gives an empty list, without a
+// call. For the errors see Claims.
+func (j *Judge) Verdicts(ctx context.Context, a Ask) ([]Verdict, error) {
+	if len(a.Labels) < 2 {
+		return nil, fmt.Errorf("ask for %s: verdicts need at least two labels, not %d", a.Prompt, len(a.Labels))
+	}
+	items := make([]Item, len(a.Items))
+	for i, text := range a.Items {
+		items[i] = Item{N: i + 1, Text: text}
+	}
+	if len(items) == 0 {
+		return []Verdict{}, nil
+	}
+	s := j.session(a)
+	got, err := ask(ctx, s, items, verdictForm(a.Labels, items))
+	if err != nil {
+		return nil, err
+	}
+	if missing := missingFrom(got, items); len(missing) > 0 {
+		if err := s.askMissing(ctx, &got, missing); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]Verdict, len(items))
+	for i, it := range items {
+		list[i] = got.by[it.N]
+	}
+	return list, nil
+}
+
+// Rate asks for one rating between Min and Max. For the errors see Claims.
+func (j *Judge) Rate(ctx context.Context, a Ask) (Rating, error) {
+	if a.Min >= a.Max {
+		return Rating{}, fmt.Errorf("ask for %s: a scale from %d to %d is none", a.Prompt, a.Min, a.Max)
+	}
+	return ask(ctx, j.session(a), nil, replyForm[Rating]{
+		schema: schemaOfRating(a.Min, a.Max),
+		format: formatOfRating(a.Min, a.Max),
+		decode: func(content string) (Rating, *problem) { return decodeRating(content, a.Min, a.Max) },
+	})
+}
+
+// replyForm is the form of a reply: how it is asked for and how it is read.
+type replyForm[T any] struct {
+	schema *llm.Schema
+	format string
+	decode func(content string) (T, *problem)
+}
+
+func verdictForm(labels []string, items []Item) replyForm[verdicts] {
+	return replyForm[verdicts]{
+		schema: schemaOfVerdicts(labels),
+		format: formatOfVerdicts(labels),
+		decode: func(content string) (verdicts, *problem) { return decodeVerdicts(content, labels, items) },
+	}
+}
+
+func missingFrom(v verdicts, items []Item) []Item {
+	var missing []Item
+	for _, it := range items {
+		if _, ok := v.by[it.N]; !ok {
+			missing = append(missing, it)
+		}
+	}
+	return missing
+}
+
+// session is one Ask on its way: what it may still spend.
+type session struct {
+	j   *Judge
+	ask Ask
+	// maxTokens bounds a reply; it is doubled once, when a reply is cut.
+	maxTokens int
+	doubled   bool
+	// asked reports that the one repeat has been used.
+	asked bool
+	// last is the last reply, for the error.
+	last string
+}
+
+func (j *Judge) session(a Ask) *session {
+	return &session{j: j, ask: a, maxTokens: j.cfg.MaxTokens}
+}
+
+// ask renders the prompt, asks, and decodes. A reply that can't be decoded is
+// answered once with what is wrong with it.
+func ask[T any](ctx context.Context, s *session, items []Item, f replyForm[T]) (T, error) {
+	var none T
+	messages, err := s.render(items, f.format)
+	if err != nil {
+		return none, err
+	}
+	got, wrong, err := complete(ctx, s, messages, f)
+	if err != nil || wrong == nil {
+		return got, err
+	}
+	s.asked = true
+	got, wrong, err = complete(ctx, s, corrected(messages, s.last, wrong, f.format), f)
+	if err != nil || wrong == nil {
+		return got, err
+	}
+	return none, s.unusable(wrong)
+}
+
+// askMissing asks once more for the items that have no verdict, and adds what
+// comes back.
+func (s *session) askMissing(ctx context.Context, got *verdicts, missing []Item) error {
+	if !s.asked {
+		s.asked = true
+		f := verdictForm(s.ask.Labels, missing)
+		messages, err := s.render(missing, f.format)
+		if err != nil {
+			return err
+		}
+		more, wrong, err := complete(ctx, s, messages, f)
+		if err != nil {
+			return err
+		}
+		if wrong == nil {
+			maps.Copy(got.by, more.by)
+			missing = missingFrom(*got, missing)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	numbers := make([]string, len(missing))
+	for i, it := range missing {
+		numbers[i] = fmt.Sprint(it.N)
+	}
+	return s.unusable(problemf(CodeMissing, "no usable verdict on %d of %d items (%s), also when asked again",
+		len(missing), len(s.ask.Items), cutText(strings.Join(numbers, ", "), 100)))
+}
+
+// complete makes one call, and a second one with twice the tokens if the reply
+// was cut. The problem says why the reply can't be decoded; the error ends the
+// ask.
+func complete[T any](ctx context.Context, s *session, messages []llm.Message, f replyForm[T]) (T, *problem, error) {
+	var none T
+	resp, err := s.send(ctx, messages, f.schema, checkOf(f.decode))
+	if err != nil {
+		return none, nil, err
+	}
+	if wasCut(resp) && !s.doubled {
+		s.doubled = true
+		s.maxTokens *= 2
+		if resp, err = s.send(ctx, messages, f.schema, checkOf(f.decode)); err != nil {
+			return none, nil, err
+		}
+	}
+	if p := final(resp); p != nil {
+		return none, nil, s.unusable(p)
+	}
+	got, wrong := f.decode(resp.Content)
+	return got, wrong, nil
+}
+
+func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.Schema, check func(*llm.Response) error) (*llm.Response, error) {
+	cfg := s.j.cfg
+	_, step, _ := strings.Cut(s.ask.Prompt, "/")
+	resp, err := cfg.Client.Complete(ctx, &llm.Request{
+		Endpoint:    cfg.Endpoint,
+		Model:       cfg.Model,
+		Messages:    messages,
+		Temperature: cfg.Temperature,
+		MaxTokens:   s.maxTokens,
+		Seed:        cfg.Seed,
+		Schema:      schema,
+		Tag:         llm.Tag{Metric: s.ask.Metric, Step: step},
+		Check:       check,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if resp == nil {
+		return nil, errors.New("ask the judge: the client gave neither a reply nor an error")
+	}
+	if s.last = resp.Content; resp.Refusal != "" {
+		s.last = resp.Refusal
+	}
+	return resp, nil
+}
+
+// checkOf decides which replies are worth keeping: those that give an answer,
+// be it to some of the items only. The others are asked for alone then, which
+// is a request of its own and kept by itself, so that the same Ask takes the
+// same way again without a new call.
+func checkOf[T any](decode func(string) (T, *problem)) func(*llm.Response) error {
+	return func(r *llm.Response) error {
+		if p := final(r); p != nil {
+			return p
+		}
+		if _, p := decode(r.Content); p != nil {
+			return p
+		}
+		return nil
+	}
+}
+
+// final reports a reply that ends the ask, whatever its content is.
+func final(r *llm.Response) *problem {
+	switch {
+	case wasCut(r):
+		return problemf(CodeTruncated, "the reply was cut by the limit of tokens, also with twice as many")
+	case r.Refusal != "":
+		return problemf(CodeRefusal, "the model refused: %s", cutText(r.Refusal, 200))
+	case r.FinishReason == llm.FinishContentFilter:
+		return problemf(CodeContentFilter, "the provider's content filter cut the reply")
+	}
+	return nil
+}
+
+// wasCut reports a reply that ends at the limit of tokens, in the words of
+// several providers.
+func wasCut(r *llm.Response) bool {
+	switch strings.ToLower(string(r.FinishReason)) {
+	case string(llm.FinishLength), "max_tokens", "max_output_tokens", "model_length":
+		return true
+	}
+	return false
+}
+
+// maxKept bounds the reply that is kept with an error or sent back to the judge,
+// in bytes.
+const maxKept = 4096
+
+func (s *session) unusable(p *problem) *UnusableError {
+	return &UnusableError{Code: p.code, Message: p.msg, Reply: cutText(strings.ToValidUTF8(s.last, "\ufffd"), maxKept)}
+}
+
+// corrected adds to the chat what came back and what is wrong with it. A reply
+// without content can't be sent back, since servers refuse empty messages: then
+// the correction joins the user's message.
+func corrected(messages []llm.Message, reply string, p *problem, format string) []llm.Message {
+	correction := "Your reply can't be used: " + p.msg + ".\nAnswer the request above again, in full. " + format
+	n := len(messages)
+	chat := slices.Clone(messages)
+	if strings.TrimFunc(reply, isBlank) == "" {
+		chat[n-1].Content += "\n\n" + correction
+		return chat
+	}
+	return append(chat,
+		llm.Message{Role: llm.Assistant, Content: cutText(strings.ToValidUTF8(reply, "\ufffd"), maxKept)},
+		llm.Message{Role: llm.User, Content: correction})
+}
+
+// render fills in the template. Every piece of data that the template uses, and
+// no other, is fenced; the nonce hangs on exactly that data.
+func (s *session) render(items []Item, format string) ([]llm.Message, error) {
+	t, err := s.j.cfg.Prompts.Get(s.ask.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	data := dataOf(s.ask, items)
+	data = slices.DeleteFunc(data, func(d datum) bool { return !t.Uses(d.placeholder) })
+	var all []block
+	for _, d := range data {
+		all = append(all, d.blocks...)
+	}
+	nonce := nonceOf(all)
+	values := map[string]string{prompts.ReplyFormat: format}
+	for _, d := range data {
+		values[d.placeholder] = fence(nonce, d.blocks)
+	}
+	rendered, err := s.j.cfg.Prompts.Render(s.ask.Prompt, values)
+	if err != nil {
+		return nil, err
+	}
+	messages := make([]llm.Message, len(rendered))
+	for i, m := range rendered {
+		messages[i] = llm.Message{Role: llm.Role(m.Role), Content: m.Content}
+	}
+	return messages, nil
+}
+
+// datum is the data behind one placeholder.
+type datum struct {
+	placeholder string
+	blocks      []block
+}
+
+func dataOf(a Ask, items []Item) []datum {
+	contexts := make([]block, len(a.Contexts))
+	for i, c := range a.Contexts {
+		contexts[i] = block{tag: TagContext, n: i + 1, text: c}
+	}
+	asked := make([]block, len(items))
+	for i, it := range items {
+		asked[i] = block{tag: TagItem, n: it.N, text: it.Text}
+	}
+	return []datum{
+		{prompts.UserInput, []block{{tag: TagQuestion, text: a.UserInput}}},
+		{prompts.Response, []block{{tag: TagResponse, text: a.Response}}},
+		{prompts.Reference, []block{{tag: TagReference, text: a.Reference}}},
+		{prompts.Text, []block{{tag: TagText, text: a.Text}}},
+		{prompts.RetrievedContexts, contexts},
+		{prompts.Items, asked},
+	}
+}

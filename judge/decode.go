@@ -1,0 +1,160 @@
+package judge
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+var (
+	claimsNames = []string{"claims", "statements", "facts"}
+	claimNames  = []string{"claim", "text", "statement", "fact"}
+	ratingNames = []string{"rating", "score"}
+)
+
+// decodeClaims takes the claims out of a reply. There may be none. A claim that
+// stands there twice, to the letter, is one claim.
+func decodeClaims(content string) ([]string, *problem) {
+	r, p := read(content)
+	if p != nil {
+		return nil, p
+	}
+	var claims []string
+	for _, f := range r.values {
+		list, p := claimsIn(f.value, r.alone())
+		switch {
+		case p != nil:
+			return nil, p
+		case list == nil:
+		case claims != nil && !slices.Equal(claims, list):
+			return nil, problemf(CodeAmbiguous, "the reply holds several lists of claims, and they differ")
+		default:
+			claims = list
+		}
+	}
+	if claims == nil {
+		return nil, problemf(CodeUndecodable, "the reply holds no JSON with claims")
+	}
+	return claims, nil
+}
+
+// claimsIn returns the claims in a value, nil if it holds none.
+func claimsIn(v value, alone bool) ([]string, *problem) {
+	switch fields := v.fields(claimsNames); {
+	case v.kind == arrayKind && len(v.list) == 1 && len(v.list[0].fields(claimsNames)) > 0:
+		return claimsIn(v.list[0], alone)
+	case v.kind == arrayKind && alone:
+		return claimList(v)
+	case v.kind != objectKind:
+		return nil, nil
+	case len(fields) > 0:
+		for _, other := range fields[1:] {
+			if !same(fields[0], other) {
+				return nil, problemf(CodeAmbiguous, "the reply holds the list of claims twice, and they differ")
+			}
+		}
+		return claimList(fields[0])
+	case alone && len(v.keys) > 0 && !slices.ContainsFunc(v.keys, isNoNumber):
+		return claimList(v)
+	}
+	return nil, nil
+}
+
+// claimList reads a list of claims, or an object with a claim under each number.
+func claimList(v value) ([]string, *problem) {
+	if v.kind != arrayKind && (v.kind != objectKind || slices.ContainsFunc(v.keys, isNoNumber)) {
+		return nil, problemf(CodeUndecodable, "the claims of the reply are no list")
+	}
+	claims := []string{}
+	seen := map[string]bool{}
+	for i, item := range v.list {
+		text, ok := claimOf(item)
+		if !ok {
+			return nil, problemf(CodeUndecodable, "claim %d of the reply is no text", i+1)
+		}
+		if !seen[text] {
+			seen[text] = true
+			claims = append(claims, text)
+		}
+	}
+	return claims, nil
+}
+
+// claimOf returns the text of a claim: a string, or an object with one.
+func claimOf(v value) (string, bool) {
+	if v.kind == objectKind {
+		fields := v.fields(claimNames)
+		if len(fields) == 0 || slices.ContainsFunc(fields, func(f value) bool { return !same(f, fields[0]) }) {
+			return "", false
+		}
+		v = fields[0]
+	}
+	text := strings.TrimSpace(v.text)
+	hasWord := strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r) })
+	return text, v.kind == stringKind && hasWord
+}
+
+// decodeRating takes the rating out of a reply.
+func decodeRating(content string, lo, hi int) (Rating, *problem) {
+	r, p := read(content)
+	if p != nil {
+		return Rating{}, p
+	}
+	var rating *Rating
+	for _, f := range r.values {
+		v := f.value
+		if v.kind == arrayKind && len(v.list) == 1 {
+			v = v.list[0]
+		}
+		for _, field := range v.fields(ratingNames) {
+			n, p := ratingOf(field, lo, hi)
+			if p != nil {
+				return Rating{}, p
+			}
+			if rating != nil && rating.Rating != n {
+				return Rating{}, problemf(CodeAmbiguous, "the reply holds two different ratings, %d and %d", rating.Rating, n)
+			}
+			rating = &Rating{Rating: n, Reason: reasonOf(v)}
+		}
+	}
+	if rating == nil {
+		return Rating{}, problemf(CodeUndecodable, "the reply holds no JSON with a rating")
+	}
+	return *rating, nil
+}
+
+func reasonOf(v value) string {
+	for _, f := range v.fields(reasonNames) {
+		if f.kind == stringKind {
+			return strings.TrimSpace(f.text)
+		}
+	}
+	return ""
+}
+
+// whole matches a whole number, also one with nothing but zeros behind the
+// point. It is matched as text: 3.9999999999999999999 is 4 as a float64.
+var whole = regexp.MustCompile(`^[+-]?[0-9]{1,9}(\.0*)?$`)
+
+func ratingOf(v value, lo, hi int) (int, *problem) {
+	text := v.text
+	if v.kind == stringKind {
+		text = strings.Trim(norm.NFKC.String(text), " \t\r\n*`\"'")
+	}
+	if v.kind != numberKind && v.kind != stringKind {
+		return 0, problemf(CodeUndecodable, "the rating of the reply is no number")
+	}
+	if !whole.MatchString(text) {
+		return 0, problemf(CodeOutOfScale, "the rating %q is no whole number from %d to %d", cutText(text, 40), lo, hi)
+	}
+	text, _, _ = strings.Cut(text, ".")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < lo || n > hi {
+		return 0, problemf(CodeOutOfScale, "the rating %q is no whole number from %d to %d", cutText(text, 40), lo, hi)
+	}
+	return n, nil
+}

@@ -1,0 +1,334 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The names under which the parts of a verdict may stand: the one asked for
+// first, then what models write instead.
+var (
+	listNames    = []string{"verdicts", "verdict", "results", "items", "answers", "statements", "claims"}
+	verdictNames = []string{"verdict", "label", "judgement", "judgment", "decision"}
+	idNames      = []string{"id", "item_id", "claim_id", "statement_id", "chunk_id", "number", "n"}
+	reasonNames  = []string{"reason", "reasoning", "explanation", "rationale", "justification"}
+)
+
+// verdicts is what a reply says about the items.
+type verdicts struct {
+	// by holds the usable verdicts by their item's number.
+	by map[int]Verdict
+	// bad holds what was said about an item where it is none of the labels.
+	bad map[int]string
+	// extra counts the verdicts on numbers that were not asked for.
+	extra int
+}
+
+// said is one verdict as the reply has it.
+type said struct {
+	id     int
+	hasID  bool
+	values []value
+	reason string
+}
+
+// decodeVerdicts takes the verdicts out of a reply. Some items may be missing;
+// a reply without any usable verdict is a problem.
+//
+// A verdict belongs to the item whose number it carries. Only where no verdict
+// of the reply carries a number, and there are as many as items, does the order
+// decide.
+func decodeVerdicts(content string, labels []string, items []Item) (verdicts, *problem) {
+	r, p := read(content)
+	if p != nil {
+		return verdicts{}, p
+	}
+	l := newLabeler(labels)
+	answers, p := verdictAnswers(r)
+	if p != nil {
+		return verdicts{}, p
+	}
+	if len(answers) == 0 {
+		return verdicts{}, problemf(CodeUndecodable, "the reply holds no JSON with verdicts")
+	}
+	var final verdicts
+	seen := verdicts{by: map[int]Verdict{}}
+	for _, answer := range answers {
+		if final, p = l.collect(answer, items); p != nil {
+			return verdicts{}, p
+		}
+		if id := disagree(seen, final); id > 0 {
+			return verdicts{}, problemf(CodeAmbiguous, "the reply holds several answers that contradict each other about item %d", id)
+		}
+		maps.Copy(seen.by, final.by)
+	}
+	// The last answer counts. What only an earlier one said is no verdict: it may
+	// have been a draft, or quoted from the data.
+	if len(final.by) > 0 {
+		return final, nil
+	}
+	for _, it := range items {
+		if word, ok := final.bad[it.N]; ok {
+			return verdicts{}, problemf(CodeOutOfScale, "the verdict on item %d is %q, which is none of %s", it.N, cutText(word, 40), quoteList(labels))
+		}
+	}
+	return verdicts{}, problemf(CodeUndecodable, "the reply holds no verdict on the items that were asked about")
+}
+
+// disagree returns the lowest number about which two answers differ, or 0.
+func disagree(a, b verdicts) int {
+	lowest := 0
+	for id, v := range a.by {
+		if w, ok := b.by[id]; ok && w.Label != v.Label && (lowest == 0 || id < lowest) {
+			lowest = id
+		}
+	}
+	return lowest
+}
+
+// verdictAnswers returns the answers of a reply: each a list of verdicts.
+// Single verdicts that follow each other with no word between them, as in JSON
+// lines, are one answer.
+func verdictAnswers(r reply) ([][]said, *problem) {
+	var answers [][]said
+	single := false // the last answer is made of single verdicts
+	for _, f := range r.values {
+		list, one, p := saidIn(f.value, r.alone())
+		switch {
+		case p != nil:
+			return nil, p
+		case list == nil:
+			single = false
+		case one && single && !f.prose:
+			answers[len(answers)-1] = append(answers[len(answers)-1], list...)
+		default:
+			answers = append(answers, list)
+			single = one
+		}
+	}
+	return answers, nil
+}
+
+// saidIn returns the verdicts in a value, nil if it holds none, and whether it
+// is one single verdict.
+func saidIn(v value, alone bool) (list []said, one bool, p *problem) {
+	switch {
+	case v.kind == arrayKind && len(v.list) == 1 && holdsList(v.list[0]):
+		return saidIn(v.list[0], alone)
+	case v.kind == arrayKind:
+		list, p = saidInList(v, alone)
+		return list, false, p
+	case v.kind != objectKind:
+		return nil, false, nil
+	case holdsList(v):
+		list, p = saidUnder(v)
+		return list, false, p
+	case len(v.fields(verdictNames)) > 0:
+		s, p := saidBy(v)
+		return []said{s}, true, p
+	case len(v.keys) > 0 && !slices.ContainsFunc(v.keys, isNoNumber):
+		list, p = saidInMap(v)
+		return list, false, p
+	}
+	return nil, false, nil
+}
+
+// holdsList reports an object with a list or map of verdicts in it.
+func holdsList(v value) bool {
+	return slices.ContainsFunc(v.fields(listNames), func(w value) bool { return w.kind == arrayKind || w.kind == objectKind })
+}
+
+// saidUnder returns the verdicts in the list, or the map, of an object.
+func saidUnder(v value) ([]said, *problem) {
+	lists := v.fields(listNames)
+	for _, other := range lists[1:] {
+		if !same(lists[0], other) {
+			return nil, problemf(CodeAmbiguous, "the reply holds the list of verdicts twice, and they differ")
+		}
+	}
+	list := lists[0]
+	switch {
+	case list.kind == arrayKind:
+		// A list of words counts only under the name that was asked for.
+		return saidInList(list, len(v.fields(listNames[:2])) > 0)
+	case len(list.fields(verdictNames)) > 0:
+		s, p := saidBy(list)
+		return []said{s}, p
+	case !slices.ContainsFunc(list.keys, isNoNumber):
+		return saidInMap(list)
+	}
+	return nil, problemf(CodeUndecodable, "the verdicts of the reply are not numbered")
+}
+
+// saidInList reads a list of objects or, if words may stand there, of words.
+func saidInList(v value, words bool) ([]said, *problem) {
+	list := []said{}
+	objects := 0
+	for _, item := range v.list {
+		if item.kind == objectKind {
+			objects++
+			s, p := saidBy(item)
+			if p != nil {
+				return nil, p
+			}
+			list = append(list, s)
+			continue
+		}
+		list = append(list, said{values: []value{item}})
+	}
+	lists := slices.ContainsFunc(v.list, func(w value) bool { return w.kind == arrayKind })
+	switch {
+	case objects == 0 && !words:
+		return nil, nil
+	case objects > 0 && objects < len(v.list) || lists:
+		return nil, problemf(CodeUndecodable, "the list of verdicts mixes objects with something else")
+	case objects > 0 && !words && !slices.ContainsFunc(list, func(s said) bool { return len(s.values) > 0 }):
+		return nil, nil // a list of other things
+	}
+	return list, nil
+}
+
+// saidInMap reads an object whose keys are the items' numbers.
+func saidInMap(v value) ([]said, *problem) {
+	var list []said
+	for i, key := range v.keys {
+		id, _ := number(key)
+		s := said{values: []value{v.list[i]}}
+		if v.list[i].kind == objectKind {
+			var p *problem
+			if s, p = saidBy(v.list[i]); p != nil {
+				return nil, p
+			}
+			if s.hasID && s.id != id {
+				return nil, problemf(CodeAmbiguous, "the verdict under the number %d says that it is number %d", id, s.id)
+			}
+		}
+		s.id, s.hasID = id, true
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// saidBy reads one object.
+func saidBy(v value) (said, *problem) {
+	s := said{values: v.fields(verdictNames)}
+	for i, f := range v.fields(idNames) {
+		id, ok := number(f.text)
+		if !ok || f.kind != numberKind && f.kind != stringKind {
+			return s, problemf(CodeUndecodable, "a verdict has the id %q, which is no number of an item", cutText(f.text, 40))
+		}
+		if i > 0 && id != s.id {
+			return s, problemf(CodeAmbiguous, "a verdict has two ids, %d and %d", s.id, id)
+		}
+		s.id, s.hasID = id, true
+	}
+	for _, f := range v.fields(reasonNames) {
+		if f.kind == stringKind && s.reason == "" {
+			s.reason = strings.TrimSpace(f.text)
+		}
+	}
+	return s, nil
+}
+
+// numbered matches the number of an item, also with the word before it that
+// models like to add.
+var numbered = regexp.MustCompile(`(?i)^\s*(?:#|item|claim|statement|chunk|context|passage|verdict)?[\s_#-]*([0-9]{1,9})(?:\.0+)?\s*$`)
+
+func number(s string) (int, bool) {
+	m := numbered.FindStringSubmatch(s)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1])
+	return n, err == nil
+}
+
+func isNoNumber(key string) bool {
+	_, ok := number(key)
+	return !ok
+}
+
+// collect gives each verdict of an answer to its item.
+func (l labeler) collect(answer []said, items []Item) (verdicts, *problem) {
+	v := verdicts{by: map[int]Verdict{}, bad: map[int]string{}}
+	withID := 0
+	for _, s := range answer {
+		if s.hasID {
+			withID++
+		}
+	}
+	if withID == 0 && len(answer) != len(items) || withID > 0 && withID < len(answer) {
+		return v, problemf(CodeUndecodable, "the reply has %d verdicts, %d of them with an id, for %d items", len(answer), withID, len(items))
+	}
+	asked := map[int]string{}
+	for _, it := range items {
+		asked[it.N] = it.Text
+	}
+	for i, s := range answer {
+		id := s.id
+		if withID == 0 {
+			id = items[i].N
+		}
+		if id < 1 {
+			return v, problemf(CodeUndecodable, "a verdict has the id %d; the numbers of the items start at 1", id)
+		}
+		text, ok := asked[id]
+		if !ok {
+			v.extra++
+			continue
+		}
+		if p := l.add(&v, id, text, s); p != nil {
+			return v, p
+		}
+	}
+	return v, nil
+}
+
+// add writes what was said about one item.
+func (l labeler) add(v *verdicts, id int, item string, s said) *problem {
+	for _, val := range s.values {
+		word, isWord := wordOf(val)
+		label, undecided, ok := "", false, false
+		if isWord {
+			label, undecided, ok = l.label(word)
+		}
+		before, seen := v.by[id]
+		bad, wasBad := v.bad[id]
+		switch {
+		case !ok && !seen && (!wasBad || bad == word):
+			v.bad[id] = word
+		case !ok || wasBad || seen && before.Label != label:
+			return problemf(CodeAmbiguous, "item %d has two different verdicts", id)
+		case !seen:
+			v.by[id] = Verdict{Item: item, Label: label, Reason: s.reason}
+			if undecided {
+				v.by[id] = Verdict{Item: item, Label: label, Reason: s.reason, Said: word}
+			}
+		}
+	}
+	return nil
+}
+
+// wordOf returns the word that a verdict's value says. Null and lists say
+// nothing.
+func wordOf(v value) (string, bool) {
+	switch v.kind {
+	case stringKind, boolKind, numberKind:
+		return v.text, true
+	case nullKind:
+		return "null", false
+	}
+	return fmt.Sprintf("%d values", len(v.list)), false
+}
+
+// cutText shortens a text to n bytes, at a character's end.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
