@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragjudge/ragjudge/config"
+	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/run"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var offline bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check configuration, data, prompts, cache, disk, key and endpoint, with one judge call",
+		Long: `Check everything that a run needs and say what is wrong and how to mend it.
+One small call is made to the judge, and nothing is kept of it; --offline leaves
+it out.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := a.configured(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			d := &doctor{app: a, cfg: cfg}
+			d.examine(cmd.Context(), offline)
+			return d.verdict()
+		},
+	}
+	configFlags(c)
+	c.Flags().BoolVar(&offline, "offline", false, "make no call to the judge")
+	return c
+}
+
+// doctor collects what is wrong.
+type doctor struct {
+	*app
+	cfg  *config.Config
+	code int
+	sick []string
+}
+
+// check prints one finding: what was looked at, and how it is.
+func (d *doctor) check(what string, fn func() (string, error)) bool {
+	found, err := fn()
+	if err == nil {
+		fmt.Fprintf(d.out, "ok    %-10s %s\n", what, found)
+		return true
+	}
+	d.sick = append(d.sick, what)
+	var e *exitError
+	code, hint := exitUsage, ""
+	if errors.As(err, &e) {
+		code, hint = e.code, e.hint
+	}
+	d.code = max(d.code, code)
+	fmt.Fprintf(d.out, "WRONG %-10s %s\n", what, strings.ReplaceAll(err.Error(), "\n", "\n"+strings.Repeat(" ", 17)))
+	if hint != "" {
+		fmt.Fprintf(d.out, "%17smend it: %s\n", "", hint)
+	}
+	return false
+}
+
+func (d *doctor) examine(ctx context.Context, offline bool) {
+	var s *session
+	d.check("config", func() (found string, err error) {
+		s, err = newSession(d.cfg)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%d metrics: %s", len(s.names), strings.Join(s.names, ", ")), nil
+	})
+	d.check("dataset", func() (string, error) {
+		r, info, err := d.openDataset(d.cfg)
+		if err != nil {
+			return "", err
+		}
+		defer r.Close() //nolint:errcheck // it was only read
+		return fmt.Sprintf("%s: %d samples, %s", info.Path, info.Rows, info.Format), nil
+	})
+	d.check("prompts", func() (string, error) {
+		set, err := loadPrompts(d.cfg)
+		if err != nil {
+			return "", err
+		}
+		for _, w := range set.Lint() {
+			d.log.Warn(w.String())
+		}
+		return fmt.Sprintf("%d templates, hash %s", len(set.List()), set.Hash()[:12]), nil
+	})
+	d.check("cache", d.cache)
+	d.check("disk", d.disk)
+	if offline || s == nil || !s.judged {
+		return
+	}
+	d.check("judge", func() (string, error) { return d.judge(ctx, s) })
+}
+
+func (d *doctor) cache() (string, error) {
+	if d.cfg.Cache.Mode == "off" {
+		return "off", nil
+	}
+	c, err := d.openCache(d.cfg, d.log)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close() //nolint:errcheck // nothing was put
+	_, from := d.cacheDir(d.cfg)
+	return fmt.Sprintf("%s (%s)", c.Path(), from), nil
+}
+
+// disk finds out whether the place for run directories can be written.
+func (d *doctor) disk() (string, error) {
+	dir := d.cfg.Output.Dir
+	if dir == "" {
+		dir = "runs"
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", &exitError{code: exitUsage, err: err, hint: "name a folder that can be written with --out"}
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return "", &exitError{code: exitUsage, err: err, hint: "name a folder that can be written with --out"}
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // an empty file
+	_, err = f.Write(make([]byte, 1<<20))
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", err
+	}
+	return dir + " can be written", nil
+}
+
+// judge makes one small call through the whole chain but the cache.
+func (d *doctor) judge(ctx context.Context, s *session) (string, error) {
+	book, err := newBook(d.cfg, d.log)
+	if err != nil {
+		return "", err
+	}
+	cfg := *d.cfg
+	cfg.Cache.Mode, cfg.Limits.MaxAttempts = "off", 1
+	chain, err := d.newChain(&cfg, book, run.Usage{}, time.Now(), d.log)
+	if err != nil {
+		return "", err
+	}
+	start := time.Now()
+	claims, err := s.newJudge(chain).Claims(ctx, judge.Ask{Metric: "doctor", Prompt: "claims/split",
+		Text: "The library opens at nine. It closes at seven in the evening."})
+	if err != nil {
+		x := &scoring{app: d.app, s: s}
+		return "", x.stopReason(ctx, run.Stats{}, err)
+	}
+	snap := chain.meter.Snapshot()
+	found := fmt.Sprintf("%s at %s: %d claims of 2 in %s, %d input and %d output tokens",
+		judgeModel(d.cfg), chain.endpoint, len(claims), time.Since(start).Round(time.Millisecond), snap.Total.Usage.PromptTokens, snap.Total.Usage.CompletionTokens)
+	if _, ok := book.Lookup(judgeModel(d.cfg)); !ok {
+		found += "; its price is not known, so --max-cost needs judge.price_input and judge.price_output"
+	}
+	if chain.backend != nil {
+		for _, l := range chain.backend.Learnt() {
+			found += "\n" + strings.Repeat(" ", 17) + l
+		}
+	}
+	return found, nil
+}
+
+func (d *doctor) verdict() error {
+	if len(d.sick) == 0 {
+		return nil
+	}
+	return &exitError{code: d.code, err: fmt.Errorf("something is wrong with: %s", strings.Join(d.sick, ", "))}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragjudge/ragjudge/config"
+	"github.com/ragjudge/ragjudge/cost"
+	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/llm"
+	"github.com/ragjudge/ragjudge/run"
+	"github.com/ragjudge/ragjudge/tokens"
+)
+
+func (a *app) estimateCommand() *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "estimate",
+		Short: "Estimate calls, tokens, money and time of a run; makes no call",
+		Long: `Estimate what "ragjudge run" would take with the same flags: calls, input and
+output tokens, money and time, per metric and in all, as low / expected / high,
+with what is in the cache taken off. It is the same as "ragjudge run --dry-run".
+No network is used and nothing is written.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := a.configured(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			return a.estimate(cmd.Context(), cfg, format)
+		},
+	}
+	configFlags(c)
+	c.Flags().StringVarP(&format, "format", "f", "text", "text or json")
+	return c
+}
+
+// estimate runs the whole pipeline over a chain that makes no call, and prints
+// what it would have called.
+func (a *app) estimate(ctx context.Context, cfg *config.Config, format string) error {
+	if format != "text" && format != "json" {
+		return usagef("unknown format %q: an estimate is written as text or json", format)
+	}
+	s, err := newSession(cfg)
+	if err != nil {
+		return err
+	}
+	book, err := newBook(cfg, a.log)
+	if err != nil {
+		return err
+	}
+	reader, data, err := a.openDataset(cfg)
+	if err != nil {
+		return err
+	}
+	defer reader.Close() //nolint:errcheck // it was only read
+	planner := newPlanner(cfg, book)
+	chain, err := a.newDryChain(cfg, planner.add, a.log)
+	if err != nil {
+		return err
+	}
+	defer chain.close() //nolint:errcheck // it was only read
+	list, _, err := s.metrics(s.newJudge(chain))
+	if err != nil {
+		return err
+	}
+	rows, err := run.Each(ctx, &source{Source: reader, left: s.rows(data)}, run.Options{Metrics: list, Workers: cfg.Limits.Concurrency, Drain: ctx.Done()})
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted after %d of %d rows", rows, s.rows(data))}
+	case err != nil && isInput(err):
+		return inputError(err)
+	case err != nil:
+		return err
+	}
+	return a.printEstimate(planner, format)
+}
+
+func (a *app) printEstimate(p *planner, format string) error {
+	if n := p.unpredicted.Load(); n > 0 {
+		a.log.Warn("calls could not be predicted and are missing from the estimate", "calls", n)
+	}
+	e := p.estimator.Estimate()
+	if format == "json" {
+		b, err := e.JSON()
+		if err != nil {
+			return err
+		}
+		_, err = a.out.Write(b)
+		return err
+	}
+	return e.Text(a.out)
+}
+
+// planner turns planned calls into an estimate.
+type planner struct {
+	model       string
+	counter     cost.Counter
+	estimator   *cost.Estimator
+	unpredicted atomic.Int64
+}
+
+func newPlanner(cfg *config.Config, book *cost.Book) *planner {
+	model := judgeModel(cfg)
+	enc, own := tokens.ForModel(model)
+	opt := cost.Options{
+		Model: model, Encoding: enc.Name(), OwnEncoding: own, Reasoning: cost.Reasons(model),
+		PriceDate: book.Table.Date, MaxAttempts: cfg.Limits.MaxAttempts, Concurrency: cfg.Limits.Concurrency,
+		RequestsPerMinute: int(cfg.Limits.RequestsPerMinute), TokensPerMinute: int(cfg.Limits.TokensPerMinute),
+	}
+	if p, ok := book.Lookup(model); ok {
+		opt.Price = &p
+	}
+	return &planner{model: model, estimator: cost.NewEstimator(opt)}
+}
+
+func (p *planner) add(c llm.Planned) {
+	call := cost.Call{Metric: c.Request.Tag.Metric, Step: c.Request.Tag.Step, OutputCap: c.Request.MaxTokens, Hit: c.Hit, Repeat: c.Repeat}
+	if c.Err != nil {
+		p.unpredicted.Add(1)
+		return
+	}
+	call.Input = p.counter.CountRequest(c.Request).Total
+	call.Output = cost.CountText(p.model, c.Reply.Content)
+	for _, m := range c.Request.Messages {
+		call.Items += len(judge.ParseFenced(m.Content).Items)
+	}
+	p.estimator.Add(call)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ragjudge/ragjudge/config"
+)
+
+// settings are the flags that stand for a key of the configuration; a flag
+// that is given goes before the environment and the file.
+var settings = []struct {
+	flag, key, usage string
+	boolean          bool
+}{
+	{flag: "input", key: "dataset.path", usage: "the dataset; - is standard input"},
+	{flag: "input-format", key: "dataset.format", usage: "jsonl, json, csv or tsv; found out by content if not given"},
+	{flag: "limit", key: "dataset.limit", usage: "score only the first N samples"},
+	{flag: "skip-bad-lines", key: "dataset.skip_bad_lines", usage: "list bad lines and go on instead of stopping", boolean: true},
+	{flag: "metrics", key: "metrics", usage: "metrics, separated by commas"},
+	{flag: "provider", key: "judge.provider", usage: "openai, azure or lexical"},
+	{flag: "model", key: "judge.model", usage: "the judge's model"},
+	{flag: "base-url", key: "judge.base_url", usage: "an OpenAI-compatible endpoint"},
+	{flag: "concurrency", key: "limits.concurrency", usage: "calls in flight at once"},
+	{flag: "rpm", key: "limits.requests_per_minute", usage: "requests a minute; 0 learns it from the server"},
+	{flag: "tpm", key: "limits.tokens_per_minute", usage: "tokens a minute; 0 learns it from the server"},
+	{flag: "max-attempts", key: "limits.max_attempts", usage: "tries of one call"},
+	{flag: "max-wait", key: "limits.max_wait", usage: "the longest wait that the server may ask for, such as 5m"},
+	{flag: "max-cost", key: "limits.max_cost", usage: "stop before more than this many US dollars are spent; 0 for no bound"},
+	{flag: "max-calls", key: "limits.max_calls", usage: "stop before more than this many calls are made; 0 for no bound"},
+	{flag: "grace", key: "limits.grace", usage: "time to finish what is in flight after Ctrl-C, such as 20s"},
+	{flag: "cache-dir", key: "cache.path", usage: "the cache folder"},
+	{flag: "cache-mode", key: "cache.mode", usage: "read_write, read_only, refresh or off"},
+	{flag: "prompts-dir", key: "prompts.dir", usage: "a folder with prompt templates of your own"},
+	{flag: "out", key: "output.dir", usage: "the run directory"},
+	{flag: "retry", key: "run.retry", usage: "which scores of a finished run are made again: failed, unscored or none"},
+	{flag: "progress", key: "run.progress", usage: "auto, bar, plain or none"},
+	{flag: "log-level", key: "run.log_level", usage: "debug, info, warn or error"},
+	{flag: "log-format", key: "run.log_format", usage: "text or json"},
+}
+
+// configFlags adds --config and the flags of settings to a command.
+func configFlags(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringP("config", "c", "", "the configuration file (default ragjudge.toml, if it is there)")
+	for _, s := range settings {
+		if s.boolean {
+			fs.Bool(s.flag, false, s.usage)
+		} else {
+			fs.String(s.flag, "", s.usage)
+		}
+	}
+	fs.Bool("no-cache", false, "leave the cache alone: the same as --cache-mode off")
+}
+
+// overrides are the settings that were given as flags.
+func overrides(fs *pflag.FlagSet) []config.Flag {
+	var out []config.Flag
+	for _, s := range settings {
+		if f := fs.Lookup(s.flag); f != nil && f.Changed {
+			out = append(out, config.Flag{Key: s.key, Value: f.Value.String(), Name: "--" + s.flag})
+		}
+	}
+	if f := fs.Lookup("no-cache"); f != nil && f.Changed {
+		if off, err := strconv.ParseBool(f.Value.String()); err == nil && off {
+			out = append(out, config.Flag{Key: "cache.mode", Value: "off", Name: "--no-cache"})
+		}
+	}
+	return out
+}
+
+// configured loads the configuration of a command and sets the log up.
+func (a *app) configured(fs *pflag.FlagSet) (*config.Config, error) {
+	path, err := fs.GetString("config")
+	if err != nil {
+		return nil, err
+	}
+	return a.loadConfig(path, overrides(fs))
+}
+
+// loadConfig loads the configuration file at path; without a path it is
+// ragjudge.toml in the working directory, if there is one.
+func (a *app) loadConfig(path string, flags []config.Flag) (*config.Config, error) {
+	if path == "" {
+		path = a.defaultConfig()
+	}
+	cfg, err := config.Load(path, config.Options{Environ: a.environ, Flags: flags})
+	if err != nil {
+		hint := ""
+		if path == "" {
+			hint = "there is no ragjudge.toml here; \"ragjudge init\" writes one, --config FILE names another"
+		}
+		return nil, &exitError{code: exitUsage, err: err, hint: hint}
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.Run.LogLevel)); err != nil {
+		return nil, usageError(fmt.Errorf("%s: %w", cfg.Place("run.log_level"), err))
+	}
+	a.log = newLogger(a.errw, cfg.Run.LogFormat, level)
+	for _, w := range cfg.Warnings {
+		a.log.Warn(w)
+	}
+	return cfg, nil
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/metrics"
+)
+
+func (a *app) metricsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "metrics [NAME...]",
+		Short: "Describe every metric, or some: what it needs, calls and computes",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listMetrics()
+			}
+			for i, name := range args {
+				if i > 0 {
+					fmt.Fprintln(a.out)
+				}
+				if err := a.describeMetric(name); err != nil {
+					return usageError(err)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// sampleInfo describes a family by its name or, where that needs a cut-off and
+// has none, by a usual one.
+func sampleInfo(name string) (metrics.Family, eval.Info, error) {
+	f, err := metrics.FamilyOf(name)
+	if err != nil {
+		return f, eval.Info{}, err
+	}
+	if f.CutOff == metrics.NeedsCutOff && !strings.ContainsAny(name, "@") {
+		name = f.Name + "@5"
+	}
+	m, err := metrics.New(name, metrics.Options{Judge: judge.New(judge.Config{})})
+	if err != nil {
+		return f, eval.Info{}, err
+	}
+	return f, m.Info(), nil
+}
+
+func (a *app) listMetrics() error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "METRIC\tJUDGE CALLS\tNEEDS\tWHAT")
+	for _, f := range metrics.All {
+		_, info, err := sampleInfo(f.Name)
+		if err != nil {
+			return err
+		}
+		name := f.Name
+		switch f.CutOff {
+		case metrics.NeedsCutOff:
+			name += "@k"
+		case metrics.OptionalCutOff:
+			name += "[@k]"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, calls(info), fields(info.Needs), firstSentence(info.Doc))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.out, "\n\"ragjudge metrics NAME\" tells all about one.")
+	return err
+}
+
+func (a *app) describeMetric(name string) error {
+	f, info, err := sampleInfo(name)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\tversion %d\n", info.Name, info.Version)
+	fmt.Fprintf(w, "  needs\t%s\n", fields(info.Needs))
+	fmt.Fprintf(w, "  calls\t%s\n", calls(info))
+	fmt.Fprintf(w, "  formula\t%s\n", info.Formula)
+	if len(f.Options) > 0 {
+		fmt.Fprintf(w, "  options\t%s (under [metric.%s])\n", strings.Join(f.Options, ", "), f.Name)
+	}
+	if info.Note != "" {
+		fmt.Fprintf(w, "  note\t%s\n", info.Note)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "\n%s\n", wrap(info.Doc, 78, "  "))
+	return err
+}
+
+func calls(info eval.Info) string {
+	if info.Calls == "" {
+		return "none"
+	}
+	return info.Calls
+}
+
+func fields(list []eval.Field) string {
+	var names []string
+	for _, f := range list {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+func firstSentence(s string) string {
+	if i := strings.Index(s, ". "); i >= 0 {
+		return s[:i+1]
+	}
+	return s
+}
+
+// wrap breaks text at blanks into indented lines of at most width bytes.
+func wrap(text string, width int, indent string) string {
+	var b strings.Builder
+	n := width
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case b.Len() == 0:
+			b.WriteString(indent)
+			n = len(indent)
+		case n+1+len(word) > width:
+			b.WriteString("\n" + indent)
+			n = len(indent)
+		default:
+			b.WriteByte(' ')
+			n++
+		}
+		b.WriteString(word)
+		n += len(word)
+	}
+	return b.String()
+}

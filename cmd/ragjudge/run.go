@@ -1,0 +1,302 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragjudge/ragjudge/config"
+	"github.com/ragjudge/ragjudge/cost"
+	"github.com/ragjudge/ragjudge/dataset"
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/llm"
+	"github.com/ragjudge/ragjudge/report"
+	"github.com/ragjudge/ragjudge/run"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var dry bool
+	var format string
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Score a dataset; the same command again resumes or finds it done",
+		Long: `Score a dataset with the metrics of the configuration and write a run
+directory: manifest.json, results.jsonl in input order, and summary.json.
+
+A run that was killed, interrupted or stopped by its budget is finished by the
+same command. A finished one is only reported, but for rows whose calls failed.
+
+` + exitCodesHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := a.configured(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if dry {
+				return a.estimate(cmd.Context(), cfg, format)
+			}
+			return a.run(cmd.Context(), cfg, format)
+		},
+	}
+	configFlags(c)
+	c.Flags().BoolVar(&dry, "dry-run", false, "estimate calls, tokens, money and time; make no call")
+	c.Flags().StringVarP(&format, "format", "f", "text", "of what is printed: text, md, json or csv (an estimate: text or json)")
+	return c
+}
+
+// scoring is one execution of a run.
+type scoring struct {
+	*app
+	s     *session
+	book  *cost.Book
+	chain *chain
+	dir   *run.Dir
+	infos []eval.Info
+	data  dataset.Info
+}
+
+// run scores the dataset and prints its summary.
+func (a *app) run(ctx context.Context, cfg *config.Config, format string) error {
+	if !slices.Contains(formatNames(), format) {
+		return a.render(nil, format)
+	}
+	s, err := newSession(cfg)
+	if err != nil {
+		return err
+	}
+	book, err := newBook(cfg, a.log)
+	if err != nil {
+		return err
+	}
+	reader, data, err := a.openDataset(cfg)
+	if err != nil {
+		return err
+	}
+	defer reader.Close() //nolint:errcheck // it was only read
+	x := &scoring{app: a, s: s, book: book, data: data}
+	if err := x.open(); err != nil {
+		return err
+	}
+	sum, err := x.score(ctx, &source{Source: reader, left: s.rows(data)})
+	err = errors.Join(err, x.dir.Close())
+	if x.chain != nil {
+		err = errors.Join(err, x.chain.close())
+	}
+	if sum == nil {
+		return err
+	}
+	if rerr := a.render(sum, format); rerr != nil {
+		return cmp.Or(err, rerr)
+	}
+	fmt.Fprintf(a.errw, "\nresults: %s\n", filepath.Join(x.dir.Path(), "results.jsonl"))
+	return err
+}
+
+// open takes the run directory and assembles the chain.
+func (x *scoring) open() error {
+	cfg, log := x.s.cfg, x.log
+	// The identity needs the endpoint's name, and the budget needs what the run
+	// has spent already; so the chain is made twice, the first time dry.
+	dry, err := x.newDryChain(cfg, func(llm.Planned) {}, log)
+	if err != nil {
+		return err
+	}
+	if err := dry.close(); err != nil {
+		return err
+	}
+	if _, x.infos, err = x.s.metrics(noJudge); err != nil {
+		return err
+	}
+	resolved, err := eval.MarshalJSON(cfg.Resolved())
+	if err != nil {
+		return fmt.Errorf("write the configuration to the manifest: %w", err)
+	}
+	identity := x.s.identity(dry.endpoint, x.infos, x.data)
+	dir, err := run.Open(x.s.outDir(identity), run.Manifest{
+		Tool: "ragjudge " + versionString(), Identity: identity, PriceDate: x.book.Table.Date, Config: resolved,
+		Dataset: run.Dataset{Path: x.data.Path, Format: string(x.data.Format), SHA256: x.data.SHA256, Rows: x.s.rows(x.data)},
+	})
+	var differs *run.DiffersError
+	if errors.As(err, &differs) {
+		return &exitError{code: exitUsage, err: err, hint: "name another directory with --out; the cache is shared, so that nothing is paid twice"}
+	}
+	if err != nil {
+		return usageError(err)
+	}
+	x.dir = dir
+	return nil
+}
+
+// score executes the run and makes the summary of what it has then. The
+// summary is nil if not even that could be made.
+func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, error) {
+	cfg, started := x.s.cfg, time.Now().UTC()
+	total := x.s.rows(x.data)
+	todo := total - x.dir.Done()
+	if before := x.dir.Done(); before > 0 && todo > 0 {
+		x.log.Info("resuming", "run", x.dir.Path(), "rows_done", before, "rows_to_do", todo)
+	}
+
+	var meter func() llm.Counts
+	prog := startProgress(x.errw, cfg.Run.Progress, todo, func() spending {
+		c := meter()
+		return spending{calls: int(c.Paid), hits: int(c.Hits + c.Shared), limited: int(c.RateLimited), costUSD: c.CostUSD, priced: c.UnknownPrice+c.UnknownUsage == 0 || cfg.Judge.Provider == config.Lexical}
+	})
+	meter = func() llm.Counts { return llm.Counts{} }
+	stats, runErr := run.Stats{}, error(nil)
+	func() {
+		defer prog.Stop()
+		var level slog.Level
+		_ = level.UnmarshalText([]byte(cfg.Run.LogLevel)) // checked when the configuration was loaded
+		log := newLogger(prog, cfg.Run.LogFormat, level)
+		spent := x.dir.Manifest.Total().Add(x.dir.Carried())
+		if x.chain, runErr = x.newChain(cfg, x.book, spent, x.dir.Manifest.Started, log); runErr != nil {
+			return
+		}
+		meter = func() llm.Counts { return x.chain.meter.Snapshot().Total }
+		var list []eval.Metric
+		if list, _, runErr = x.s.metrics(x.s.newJudge(x.chain)); runErr != nil {
+			return
+		}
+		hard, cancel := graceful(ctx, cfg.Limits.Grace, log)
+		defer cancel()
+		stats, runErr = x.dir.Execute(hard, src, run.Options{
+			Metrics: list, Workers: cfg.Limits.Concurrency, Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: track,
+			OnRow: func(*eval.Result, run.Usage) { prog.Row() },
+			OnPanic: func(metric string, row int, reason string) {
+				log.Error("a metric failed by a fault of ragjudge; please report it", "metric", metric, "row", row, "panic", reason)
+			},
+		})
+	}()
+	if x.chain == nil {
+		return nil, runErr
+	}
+	return x.finish(ctx, started, stats, runErr)
+}
+
+// finish settles the results, judges the gates and writes the summary.
+func (x *scoring) finish(ctx context.Context, started time.Time, stats run.Stats, runErr error) (*report.Summary, error) {
+	stop := x.stopReason(ctx, stats, runErr)
+	sums, err := report.NewSummarizer(x.infos, report.Options{List: x.s.cfg.Output.Worst, Seed: x.s.cfg.Run.Seed})
+	if err != nil {
+		return nil, err
+	}
+	if err := x.dir.Settle(sums.Add); err != nil {
+		return nil, cmp.Or(stop, err)
+	}
+	x.dir.Manifest.Served = x.served()
+	if x.chain.backend != nil {
+		x.dir.Manifest.Learnt = x.chain.backend.Learnt()
+	}
+	if err := x.dir.Finish(outcome(stop), stats); err != nil {
+		return nil, cmp.Or(stop, err)
+	}
+	sum := sums.Summary()
+	x.describe(sum, started, stats, stop)
+	gates, err := report.Evaluate(sum, x.s.gates)
+	if err != nil {
+		return nil, cmp.Or(stop, err)
+	}
+	sum.Gates = gates
+	if err := run.WriteJSON(filepath.Join(x.dir.Path(), run.SummaryName), sum); err != nil {
+		return sum, cmp.Or(stop, err)
+	}
+	return sum, cmp.Or(stop, verdict(sum))
+}
+
+// describe fills in what the summary can't know from the results.
+func (x *scoring) describe(sum *report.Summary, started time.Time, stats run.Stats, stop error) {
+	cfg, total := x.s.cfg, x.s.rows(x.data)
+	sum.Rows, sum.Complete = &total, sum.RowsDone == total && stop == nil
+	sum.Dataset = report.Dataset{Name: x.data.Path, Hash: "sha256:" + x.data.SHA256}
+	if x.s.judged {
+		sum.Judge = &report.Judge{Provider: cfg.Judge.Provider, Model: judgeModel(cfg), Served: x.dir.Manifest.Served, Offline: cfg.Judge.Provider == config.Lexical}
+	}
+	sum.Usage = x.usage(x.dir.Manifest.Total())
+	sum.LastExecution = &report.Execution{
+		Usage: x.usage(stats.Usage), RowsScored: stats.Scored, RowsReused: stats.Reused,
+		Started: started, Finished: time.Now().UTC(), Exit: outcome(stop),
+	}
+	if stop != nil {
+		sum.LastExecution.ExitReason = stop.Error()
+	}
+}
+
+// served are the names under which the judge answered, in all executions.
+func (x *scoring) served() []string {
+	names := x.dir.Manifest.Served
+	for name := range x.chain.meter.Snapshot().Models {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// graceful returns a context that ends some time after ctx, so that what is in
+// flight can be finished.
+func graceful(ctx context.Context, grace time.Duration, log *slog.Logger) (context.Context, context.CancelFunc) {
+	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		log.Warn("interrupted: finishing what is in flight; a second signal stops at once", "grace", grace)
+		t := time.AfterFunc(grace, cancel)
+		context.AfterFunc(hard, func() { t.Stop() })
+	})
+	return hard, func() { stop(); cancel() }
+}
+
+// again says which scores of an earlier execution are made anew.
+func again(retry string) func(eval.Score) bool {
+	return func(s eval.Score) bool {
+		switch retry {
+		case "none":
+			return false
+		case "unscored":
+			return s.Status == eval.Failed || s.Status == eval.Unscored
+		}
+		return s.Status == eval.Failed
+	}
+}
+
+// track counts what one sample costs.
+func track(ctx context.Context) (context.Context, func() run.Usage) {
+	var t llm.Tally
+	return llm.WithTally(ctx, &t), func() run.Usage {
+		c := t.Counts()
+		return run.Usage{
+			Calls: int(c.Paid), CacheHits: int(c.Hits + c.Shared), Attempts: int(c.Attempts),
+			PromptTokens: c.Usage.PromptTokens, CompletionTokens: c.Usage.CompletionTokens,
+			CachedTokens: c.Usage.CachedTokens, ReasoningTokens: c.Usage.ReasoningTokens,
+			UnknownUsage: int(c.UnknownUsage + c.Unclear), CostUSD: c.CostUSD, UnpricedCalls: int(c.UnknownPrice),
+		}
+	}
+}
+
+// usage puts a run's usage into the summary's form: a cost that is not wholly
+// known is not told as a number.
+func (x *scoring) usage(u run.Usage) report.Usage {
+	if x.s.cfg.Judge.Provider == config.Lexical {
+		u.UnknownUsage, u.UnpricedCalls = 0, 0 // it has no tokens, and costs nothing
+	}
+	out := report.Usage{Calls: int64(u.Calls), CacheHits: int64(u.CacheHits), Tokens: report.Tokens{
+		Prompt: int64(u.PromptTokens), Completion: int64(u.CompletionTokens), Cached: int64(u.CachedTokens),
+		Reasoning: int64(u.ReasoningTokens), Unknown: int64(u.UnknownUsage)}}
+	switch {
+	case u.UnpricedCalls > 0:
+		out.CostReason = fmt.Sprintf("no price is known for %s (%d calls); set judge.price_input and judge.price_output", judgeModel(x.s.cfg), u.UnpricedCalls)
+	case u.UnknownUsage > 0:
+		out.CostReason = fmt.Sprintf("the server did not tell the tokens of %d attempts; the rest cost $%.4f", u.UnknownUsage, u.CostUSD)
+	default:
+		out.CostUSD = &u.CostUSD
+	}
+	return out
+}

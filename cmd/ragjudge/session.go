@@ -1,0 +1,322 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ragjudge/ragjudge/config"
+	"github.com/ragjudge/ragjudge/dataset"
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/metrics"
+	"github.com/ragjudge/ragjudge/prompts"
+	"github.com/ragjudge/ragjudge/report"
+	"github.com/ragjudge/ragjudge/run"
+)
+
+// session is a checked configuration with everything that is made of it before
+// a judge is there.
+type session struct {
+	cfg     *config.Config
+	prompts *prompts.Set
+	names   []string // of the metrics, canonical, in configured order
+	options map[string]metrics.Options
+	judged  bool
+	gates   []report.Gate
+}
+
+// newSession checks what the configuration can't check by itself, and tells
+// all problems at once.
+func newSession(cfg *config.Config) (*session, error) {
+	s := &session{cfg: cfg, options: map[string]metrics.Options{}}
+	var errs []error
+	set, err := loadPrompts(cfg)
+	errs = append(errs, err)
+	s.prompts = set
+	errs = append(errs, s.chooseMetrics(), s.checkSections(), s.chooseGates())
+	if err := errors.Join(errs...); err != nil {
+		return nil, usageError(err)
+	}
+	return s, nil
+}
+
+func loadPrompts(cfg *config.Config) (*prompts.Set, error) {
+	opt := prompts.Options{Dir: cfg.Prompts.Dir, Domain: cfg.Prompts.Domain, Language: cfg.Prompts.Language, Rubric: cfg.Prompts.Rubric}
+	if cfg.Prompts.Examples != "" {
+		ex, err := prompts.ReadExamples(cfg.Prompts.Examples)
+		if err != nil {
+			return nil, usageError(fmt.Errorf("%s: prompts.examples: %w", cfg.Place("prompts.examples"), err))
+		}
+		opt.Examples = ex
+	}
+	set, err := prompts.Load(opt)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return set, nil
+}
+
+// stand-in for the judge while metrics are only checked.
+var noJudge = judge.New(judge.Config{})
+
+func (s *session) chooseMetrics() error {
+	var errs []error
+	bad := func(key string, err error) { errs = append(errs, fmt.Errorf("%s: %w", s.cfg.Place(key), err)) }
+	if len(s.cfg.Metrics) == 0 {
+		bad("metrics", errors.New("no metric is named; \"ragjudge metrics\" lists them"))
+	}
+	for _, given := range s.cfg.Metrics {
+		name, err := metrics.Canonical(given)
+		if err != nil {
+			bad("metrics", err)
+			continue
+		}
+		if slices.Contains(s.names, name) {
+			bad("metrics", fmt.Errorf("%s is named twice", name))
+			continue
+		}
+		f, err := metrics.FamilyOf(name)
+		if err != nil {
+			bad("metrics", err)
+			continue
+		}
+		opt, err := s.metricOptions(name)
+		if err == nil {
+			opt.Judge = noJudge
+			_, err = metrics.New(name, opt)
+		}
+		if err != nil {
+			bad("metrics", err)
+			continue
+		}
+		s.names, s.options[name] = append(s.names, name), opt
+		s.judged = s.judged || f.Judged
+	}
+	return errors.Join(errs...)
+}
+
+// sections names the sections [metric.<family>] that are for a metric, and
+// after them those of [metric."<name>"], which go before them.
+func (s *session) sections(name string) []string {
+	var general, special []string
+	f, err := metrics.FamilyOf(name)
+	if err != nil {
+		return nil
+	}
+	for _, given := range slices.Sorted(maps.Keys(s.cfg.Metric)) {
+		of, err := metrics.FamilyOf(given)
+		if c, cerr := metrics.Canonical(given); cerr == nil && c == name && c != f.Name {
+			special = append(special, given)
+		} else if err == nil && of.Name == f.Name && !strings.Contains(given, "@") {
+			general = append(general, given)
+		}
+	}
+	return append(general, special...)
+}
+
+// metricOptions are the options that the sections of a metric set.
+func (s *session) metricOptions(name string) (opt metrics.Options, err error) {
+	for _, given := range s.sections(name) {
+		if opt, err = opt.With(given, s.cfg.Metric[given]); err != nil {
+			return opt, fmt.Errorf("[metric.%s]: %w", given, err)
+		}
+	}
+	return opt, nil
+}
+
+// checkSections finds the sections [metric.<name>] that no metric reads.
+func (s *session) checkSections() error {
+	used := map[string]bool{}
+	for _, name := range s.names {
+		for _, given := range s.sections(name) {
+			used[given] = true
+		}
+	}
+	var errs []error
+	for _, given := range slices.Sorted(maps.Keys(s.cfg.Metric)) {
+		if used[given] {
+			continue
+		}
+		_, err := metrics.Options{}.With(given, s.cfg.Metric[given])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: [metric.%s]: %w", s.cfg.Place("metric."+given), given, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *session) chooseGates() error {
+	var errs []error
+	for _, given := range slices.Sorted(maps.Keys(s.cfg.Gates)) {
+		g := s.cfg.Gates[given]
+		name, err := metrics.Canonical(given)
+		if err == nil && !slices.Contains(s.names, name) {
+			err = fmt.Errorf("a gate on %s, which is not among the metrics of the run: %s", name, strings.Join(s.names, ", "))
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: [gates.%q]: %w", s.cfg.Place("gates."+given), given, err))
+			continue
+		}
+		s.gates = append(s.gates, report.Gate{Metric: name, Min: g.Min, MinCoverage: g.MinCoverage})
+	}
+	return errors.Join(errs...)
+}
+
+// metrics makes the metrics over a judge.
+func (s *session) metrics(j *judge.Judge) ([]eval.Metric, []eval.Info, error) {
+	var list []eval.Metric
+	var infos []eval.Info
+	for _, name := range s.names {
+		opt := s.options[name]
+		opt.Judge = j
+		m, err := metrics.New(name, opt)
+		if err != nil {
+			return nil, nil, usageError(err)
+		}
+		list, infos = append(list, m), append(infos, m.Info())
+	}
+	return list, infos, nil
+}
+
+// identity is everything that makes the run's scores what they are.
+func (s *session) identity(endpoint string, infos []eval.Info, data dataset.Info) []run.Item {
+	c := s.cfg
+	items := []run.Item{
+		{Name: "dataset", Value: "sha256:" + data.SHA256},
+		{Name: "dataset.format", Value: string(data.Format)},
+		{Name: "dataset.rows", Value: fmt.Sprint(s.rows(data))},
+	}
+	for _, field := range slices.Sorted(maps.Keys(c.Dataset.Columns)) {
+		items = append(items, run.Item{Name: "dataset.columns." + field, Value: c.Dataset.Columns[field]})
+	}
+	for _, info := range infos {
+		items = append(items, run.Item{Name: "metric." + info.Name, Value: fmt.Sprintf("version %d%s", info.Version, s.settings(info.Name))})
+	}
+	if !s.judged {
+		return items
+	}
+	items = append(items,
+		run.Item{Name: "judge.endpoint", Value: endpoint},
+		run.Item{Name: "judge.model", Value: judgeModel(c)},
+		run.Item{Name: "judge.temperature", Value: show(temperature(c))},
+		run.Item{Name: "judge.max_tokens", Value: fmt.Sprint(c.Judge.MaxTokens)},
+		run.Item{Name: "judge.seed", Value: show(c.Judge.Seed)},
+	)
+	for _, t := range s.prompts.List() {
+		items = append(items, run.Item{Name: "prompt." + t.Name, Value: t.Hash})
+	}
+	return items
+}
+
+// settings shows the options of a metric as they are configured, empty for
+// the defaults.
+func (s *session) settings(name string) string {
+	var out string
+	for _, given := range s.sections(name) {
+		keys := s.cfg.Metric[given]
+		for _, k := range slices.Sorted(maps.Keys(keys)) {
+			out += fmt.Sprintf(", %s = %v", k, keys[k])
+		}
+	}
+	return out
+}
+
+// rows is the number of rows that the run will score.
+func (s *session) rows(data dataset.Info) int {
+	if n := s.cfg.Dataset.Limit; n > 0 && n < data.Rows {
+		return n
+	}
+	return data.Rows
+}
+
+func show[T any](p *T) string {
+	if p == nil {
+		return "not sent"
+	}
+	return fmt.Sprint(*p)
+}
+
+// outDir is the run directory: the configured one, or one whose name stands
+// for the identity, so that the same command finds the same run again.
+func (s *session) outDir(identity []run.Item) string {
+	if s.cfg.Output.Dir != "" {
+		return s.cfg.Output.Dir
+	}
+	h := sha256.New()
+	for _, it := range identity {
+		fmt.Fprintf(h, "%q=%q\n", it.Name, it.Value)
+	}
+	name := strings.TrimSuffix(filepath.Base(s.cfg.Dataset.Path), filepath.Ext(s.cfg.Dataset.Path))
+	if s.cfg.Dataset.Path == dataset.Stdin {
+		name = "stdin"
+	}
+	return filepath.Join("runs", name+"-"+hex.EncodeToString(h.Sum(nil))[:10])
+}
+
+// openDataset opens the input and reads it once, so that everything that is
+// wrong with it is known before anything is paid.
+func (a *app) openDataset(cfg *config.Config) (*dataset.Reader, dataset.Info, error) {
+	d := cfg.Dataset
+	opt := dataset.Options{Format: dataset.Format(d.Format), Columns: d.Columns, SkipBadLines: d.SkipBadLines, MaxRecord: d.MaxLineBytes, Stdin: a.in}
+	if d.Delimiter != "" {
+		opt.Delimiter = d.Delimiter[0]
+	}
+	if d.Path == "" {
+		return nil, dataset.Info{}, usagef("no dataset is named: set dataset.path in the configuration, or give --input FILE")
+	}
+	r, err := dataset.Open(d.Path, opt)
+	if err != nil {
+		return nil, dataset.Info{}, inputError(err)
+	}
+	info, err := r.Scan()
+	if err != nil {
+		return nil, info, errors.Join(inputError(err), r.Close())
+	}
+	for _, w := range info.Warnings {
+		a.log.Warn(w.Message, "rows", w.Count, "first_row", w.Row, "line", w.Line)
+	}
+	for _, b := range info.Bad {
+		a.log.Warn("bad line skipped", "error", b.Error())
+	}
+	if info.BadLines > 0 {
+		a.log.Warn("bad lines were skipped", "count", info.BadLines)
+	}
+	return r, info, nil
+}
+
+// inputError gives an error of the dataset its exit code and its hint.
+func inputError(err error) error {
+	e := &exitError{code: exitUsage, err: err}
+	var line *dataset.LineError
+	if errors.As(err, &line) {
+		e.hint = line.Hint
+	}
+	return e
+}
+
+// source ends after the first n samples.
+type source struct {
+	run.Source
+	left int
+}
+
+func (s *source) Next() (*eval.Sample, error) {
+	if s.left == 0 {
+		return nil, io.EOF
+	}
+	s.left--
+	return s.Source.Next()
+}
+
+// isInput reports whether an error is one of the dataset's content.
+func isInput(err error) bool {
+	var line *dataset.LineError
+	return errors.As(err, &line)
+}

@@ -1,0 +1,64 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/judge"
+)
+
+// The ends of the scale of answer_relevance.
+const (
+	relevanceMin = 1
+	relevanceMax = 5
+)
+
+var answerRelevanceFamily = Family{
+	Name: "answer_relevance", CutOff: NoCutOff, Judged: true, Options: []string{optMode},
+	Aliases: []string{"answerrelevancy", "responserelevancy", "responserelevance"},
+	build:   func(_ int, opt Options) eval.Metric { return answerRelevance{judge: opt.Judge} },
+}
+
+// RatingDetail is the detail of answer_relevance.
+type RatingDetail struct {
+	// Rating is the judge's own, 1 to 5.
+	Rating int `json:"rating"`
+	// Reason is the judge's own, as it came.
+	Reason string `json:"reason,omitempty"`
+}
+
+type answerRelevance struct{ judge Judge }
+
+// Info describes the metric.
+func (answerRelevance) Info() eval.Info {
+	return eval.Info{
+		Name: "answer_relevance", Version: 1, Judged: true,
+		Needs:   []eval.Field{eval.FieldUserInput, eval.FieldResponse},
+		Calls:   "1",
+		Formula: "(rating - 1) / 4, the rating being 1 to 5",
+		Doc:     "How directly the response answers the question. A low score means that it evades, digresses or answers something else; whether what it says is true is not its matter. The rating is kept and its mean reported. A response without any word is 0 without a call.",
+	}
+}
+
+// Score asks the judge once.
+func (m answerRelevance) Score(ctx context.Context, s *eval.Sample) (eval.Score, error) {
+	score, err := m.score(ctx, s)
+	return score.Of(m.Info()), err
+}
+
+func (m answerRelevance) score(ctx context.Context, s *eval.Sample) (eval.Score, error) {
+	if f := s.Missing(m.Info().Needs); f != "" {
+		return eval.SkippedFor(f), nil
+	}
+	if noWords(s.Response) {
+		return eval.Value(0).Because(reasonNoWords), nil
+	}
+	r, err := m.judge.Rate(ctx, judge.Ask{
+		Metric: "answer_relevance", Prompt: "answer_relevance/rubric", UserInput: s.UserInput, Response: s.Response,
+		Min: relevanceMin, Max: relevanceMax,
+	})
+	if err != nil {
+		return unjudged(err, nil)
+	}
+	return eval.Value(float64(r.Rating-relevanceMin) / (relevanceMax - relevanceMin)).WithDetail(RatingDetail(r)), nil
+}

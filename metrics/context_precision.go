@@ -1,0 +1,150 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/llm"
+)
+
+// FlagByResponse: there is no reference, so that the chunks were held against
+// the response.
+const FlagByResponse = "judged_by_response"
+
+var contextPrecisionFamily = Family{
+	Name: "context_precision", CutOff: NoCutOff, Judged: true, Options: []string{optPerChunk},
+	Aliases: []string{"contextualprecision", "llmcontextprecision", "llmcontextprecisionwithreference"},
+	build: func(_ int, opt Options) eval.Metric {
+		return contextPrecision{judge: opt.Judge, perChunk: opt.PerChunk}
+	},
+}
+
+// ChunksDetail is the detail of context_precision.
+type ChunksDetail struct {
+	// Against is "reference" or "response": what the chunks were useful for.
+	Against string `json:"against"`
+	// Chunks are the verdicts on the retrieved chunks, best first.
+	Chunks []ChunkVerdict `json:"chunks"`
+}
+
+// ChunkVerdict is the verdict on one chunk; its text is in the sample.
+type ChunkVerdict struct {
+	// Rank is the chunk's rank, from 1.
+	Rank    int    `json:"rank"`
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+type contextPrecision struct {
+	judge    Judge
+	perChunk bool
+}
+
+// Info describes the metric.
+func (m contextPrecision) Info() eval.Info {
+	calls := "1 for all chunks"
+	if m.perChunk {
+		calls = "1 for each chunk"
+	}
+	return eval.Info{
+		Name: "context_precision", Version: 1, Judged: true,
+		Needs:   []eval.Field{eval.FieldUserInput, eval.FieldRetrievedContexts},
+		Calls:   calls,
+		Formula: "average precision: sum over ranks i of P@i * v_i / sum of v, v_i being 1 for a useful chunk; 0 if none is useful",
+		Doc:     "Whether the chunks that are useful to reach the reference stand at the top. Without a reference the response takes its place, and the score says so. A low score means that useful chunks stand below useless ones, or that there are none. Where nothing was retrieved it is 0.",
+	}
+}
+
+// Score asks the judge for a verdict on each chunk.
+func (m contextPrecision) Score(ctx context.Context, s *eval.Sample) (eval.Score, error) {
+	score, err := m.score(ctx, s)
+	return score.Of(m.Info()), err
+}
+
+func (m contextPrecision) score(ctx context.Context, s *eval.Sample) (eval.Score, error) {
+	if f := s.Missing(m.Info().Needs); f != "" {
+		return eval.SkippedFor(f), nil
+	}
+	ask := judge.Ask{
+		Metric: "context_precision", Prompt: "context_precision/verdict", UserInput: s.UserInput, Reference: s.Reference,
+		Items: s.RetrievedContexts, Labels: judge.PrecisionLabels(),
+	}
+	d := ChunksDetail{Against: "reference"}
+	if !s.Has(eval.FieldReference) {
+		if !s.Has(eval.FieldResponse) {
+			return eval.SkippedFor(eval.FieldReference), nil
+		}
+		ask.Prompt, ask.Response, d.Against = "context_precision/verdict_by_response", s.Response, "response"
+	}
+	if noContexts(s) {
+		return eval.Value(0).Because(reasonNoContexts), nil
+	}
+	verdicts, err := m.verdicts(ctx, ask)
+	if err != nil {
+		return unjudged(err, nil)
+	}
+	for i, v := range verdicts {
+		d.Chunks = append(d.Chunks, ChunkVerdict{Rank: i + 1, Verdict: v.Label, Reason: v.Reason})
+	}
+	score := eval.Value(chunkPrecision(verdicts, ask.Labels[0])).WithDetail(d)
+	if d.Against == "response" {
+		score = score.Flagged(FlagByResponse)
+	}
+	return score, nil
+}
+
+// verdicts asks about all chunks at once, or about each by itself.
+func (m contextPrecision) verdicts(ctx context.Context, ask judge.Ask) ([]judge.Verdict, error) {
+	if !m.perChunk {
+		return m.judge.Verdicts(ctx, ask)
+	}
+	verdicts := make([]judge.Verdict, len(ask.Items))
+	errs := make([]error, len(ask.Items))
+	var wg sync.WaitGroup
+	for i, chunk := range ask.Items {
+		wg.Go(func() {
+			one := ask
+			one.Items = []string{chunk}
+			got, err := m.judge.Verdicts(ctx, one)
+			if errs[i] = err; err == nil {
+				verdicts[i] = got[0]
+			}
+		})
+	}
+	wg.Wait()
+	return verdicts, worstOf(errs)
+}
+
+// worstOf returns the first error that stops the run, else the first one: by
+// rank and not by time, so that the same replies give the same reason.
+func worstOf(errs []error) error {
+	var first error
+	for _, err := range errs {
+		var unusable *judge.UnusableError
+		if err != nil && !errors.As(err, &unusable) && llm.StopsRun(err) {
+			return err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// chunkPrecision is the mean of P@i over the ranks i of the useful chunks.
+func chunkPrecision(verdicts []judge.Verdict, useful string) float64 {
+	found, sum := 0, 0.0
+	for i, v := range verdicts {
+		if v.Label == useful {
+			found++
+			sum += float64(found) / float64(i+1)
+		}
+	}
+	if found == 0 {
+		return 0
+	}
+	return sum / float64(found)
+}

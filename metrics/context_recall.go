@@ -1,0 +1,24 @@
+package metrics
+
+import (
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/judge"
+)
+
+var contextRecallFamily = Family{
+	Name: "context_recall", CutOff: NoCutOff, Judged: true, Options: []string{optNoClaims},
+	Aliases: []string{"contextualrecall", "llmcontextrecall"},
+	build: func(_ int, opt Options) eval.Metric {
+		return claimCheck{
+			judge: opt.Judge, noClaims: opt.NoClaims, prompt: "context_recall/verdict", labels: judge.RecallLabels(),
+			text: func(s *eval.Sample) string { return s.Reference },
+			info: eval.Info{
+				Name: "context_recall", Version: 1, Judged: true,
+				Needs:   []eval.Field{eval.FieldReference, eval.FieldRetrievedContexts},
+				Calls:   "2: split the reference into claims, one verdict for each claim",
+				Formula: "claims of the reference with verdict attributable / claims asked",
+				Doc:     "How much of the reference answer can be found in the retrieved contexts. A low score means that retrieval misses what is needed; the response plays no part. Where nothing was retrieved it is 0.",
+			},
+		}
+	},
+}

@@ -1,0 +1,133 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/llm"
+	"github.com/ragjudge/ragjudge/text"
+)
+
+// The reasons of scores that are settled without a call, or without a formula.
+const (
+	reasonNoContexts = "no_contexts"
+	reasonNoClaims   = "no_claims"
+	reasonNoWords    = "no_words"
+)
+
+// promptSplit is the template by which any text is split into claims. All
+// metrics use the same one, so that the same text is split once.
+const promptSplit = "claims/split"
+
+// ClaimsDetail is the detail of a score over claims.
+type ClaimsDetail struct {
+	// Claims are the claims with their verdicts, in the order of the text. The
+	// score's denominator is their number.
+	Claims []judge.Verdict `json:"claims"`
+}
+
+// ReplyDetail is the detail of an unscored score: the reply that could not be
+// used, cut to a readable length.
+type ReplyDetail struct {
+	Reply string `json:"reply"`
+	// Claims are those that were asked about, where the reply was to verdicts.
+	Claims []string `json:"claims,omitempty"`
+}
+
+// noContexts reports that nothing was retrieved, or nothing with any text.
+func noContexts(s *eval.Sample) bool {
+	for _, c := range s.RetrievedContexts {
+		if strings.TrimSpace(c) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// noWords reports a text of punctuation alone, which says nothing: it is
+// settled without a call.
+func noWords(s string) bool { return len(text.Words(s)) == 0 }
+
+// unjudged turns what a judge gave in place of verdicts into a score, or into
+// the error that stops the run. It is the one place where that is decided.
+func unjudged(err error, claims []string) (eval.Score, error) {
+	var unusable *judge.UnusableError
+	if errors.As(err, &unusable) {
+		return eval.Without(eval.Unscored, "%s: %s", unusable.Code, unusable.Message).
+			WithDetail(ReplyDetail{Reply: unusable.Reply, Claims: claims}), nil
+	}
+	if llm.StopsRun(err) {
+		return eval.Score{}, err
+	}
+	e := llm.AsError(err)
+	return eval.Without(eval.Failed, "%s: %v", e.Kind, e), nil
+}
+
+// claimCheck is what faithfulness and context_recall have in common: a text is
+// split into claims, and each is held against the contexts.
+type claimCheck struct {
+	info     eval.Info
+	judge    Judge
+	noClaims NoClaims
+	prompt   string
+	labels   []string
+	text     func(*eval.Sample) string
+}
+
+// Info describes the metric.
+func (m claimCheck) Info() eval.Info { return m.info }
+
+// Score asks the judge twice: for the claims, and for a verdict on each.
+func (m claimCheck) Score(ctx context.Context, s *eval.Sample) (eval.Score, error) {
+	score, err := m.score(ctx, s)
+	return score.Of(m.info), err
+}
+
+func (m claimCheck) score(ctx context.Context, s *eval.Sample) (eval.Score, error) {
+	if f := s.Missing(m.info.Needs); f != "" {
+		return eval.SkippedFor(f), nil
+	}
+	if noContexts(s) {
+		return eval.Value(0).Because(reasonNoContexts), nil
+	}
+	ask := judge.Ask{Metric: m.info.Name, Prompt: promptSplit, Text: m.text(s)}
+	if noWords(ask.Text) {
+		return m.none(), nil
+	}
+	claims, err := m.judge.Claims(ctx, ask)
+	if err != nil {
+		return unjudged(err, nil)
+	}
+	if len(claims) == 0 {
+		return m.none(), nil
+	}
+	verdicts, err := m.judge.Verdicts(ctx, judge.Ask{
+		Metric: m.info.Name, Prompt: m.prompt, UserInput: s.UserInput, Response: s.Response, Reference: s.Reference,
+		Contexts: s.RetrievedContexts, Items: claims, Labels: m.labels,
+	})
+	if err != nil {
+		return unjudged(err, claims)
+	}
+	positive := 0
+	for _, v := range verdicts {
+		if v.Label == m.labels[0] {
+			positive++
+		}
+	}
+	return eval.Value(ratio(positive, len(claims))).WithDetail(ClaimsDetail{Claims: verdicts}), nil
+}
+
+// none is the score of a text that makes no claim.
+func (m claimCheck) none() eval.Score {
+	detail := ClaimsDetail{Claims: []judge.Verdict{}}
+	switch m.noClaims {
+	case NoClaimsOne:
+		return eval.Value(1).Because(reasonNoClaims).WithDetail(detail)
+	case NoClaimsZero:
+		return eval.Value(0).Because(reasonNoClaims).WithDetail(detail)
+	}
+	return eval.Without(eval.Undefined, reasonNoClaims).WithDetail(detail)
+}
