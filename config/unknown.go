@@ -20,7 +20,9 @@ func (l *loader) unknown(key, name string, v any) {
 	meant := nearestKey(key)
 	if isTable(v) {
 		what = "unknown table"
-		meant = nearest(strings.ToLower(key), allTables())
+		if meant = nearest(strings.ToLower(key), allTables()); meant != "" {
+			meant = "[" + meant + "]"
+		}
 	}
 	l.inFile(key, suggest(what, key, meant))
 }
@@ -64,7 +66,7 @@ func suggest(what, key, meant string) error {
 		return errors.New(what + "; config.example.toml lists all")
 	}
 	msg := fmt.Sprintf("%s; did you mean %s?", what, meant)
-	if strings.Contains(key, ".") && !strings.Contains(meant, ".") {
+	if strings.Contains(key, ".") && !strings.ContainsAny(meant, ".[") {
 		msg += fmt.Sprintf(" %s belongs to the top of the file, before the first [table]", meant)
 	}
 	return errors.New(msg)
