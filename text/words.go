@@ -15,7 +15,33 @@ func Fold(s string) string {
 	if ascii(s) {
 		return strings.ToLower(s)
 	}
-	return strings.ToLower(norm.NFKC.String(s))
+	return lower(norm.NFKC.String(s))
+}
+
+// lower is strings.ToLower for text that is mostly ASCII but not all of it (a
+// typographic quote is enough), where that takes several times as long. Bytes
+// that are not UTF-8 stay as they are.
+func lower(s string) string {
+	out := make([]byte, 0, len(s)+len(s)/16)
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			out = append(out, c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if small := unicode.ToLower(r); small != r {
+			out = utf8.AppendRune(out, small)
+		} else {
+			out = append(out, s[i:i+size]...)
+		}
+		i += size
+	}
+	return string(out)
 }
 
 func ascii(s string) bool {
@@ -113,6 +139,9 @@ func digitAt(s string, i int) bool {
 // dropGroups takes the commas out of a number such as 1,000,000. A comma that
 // is not followed by exactly three digits may be a decimal comma and stays.
 func dropGroups(w string) string {
+	if len(w) < 5 || w[0] > '9' {
+		return w
+	}
 	first, rest, found := strings.Cut(w, ",")
 	if !found {
 		return w
