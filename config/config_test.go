@@ -228,6 +228,8 @@ func TestProblems(t *testing.T) {
 		"empty model":        {"[judge]\nmodel = \"\"", []string{`c.toml:2: judge.model: the provider "openai" needs a model`}},
 		"azure":              {"[judge]\nprovider = \"azure\"", []string{"judge.model: the provider \"azure\" needs a model", "judge.base_url: the provider \"azure\" needs the address"}},
 		"lexical endpoint":   {"[judge]\nprovider = \"lexical\"\nbase_url = \"http://h/v1\"", []string{"c.toml:3: judge.base_url: an endpoint is named, but the provider is \"lexical\""}},
+		"key with a break":   {least + "\"a\\nb\" = 1", []string{`"judge.a\nb": unknown key`}},
+		"long key":           {strings.Repeat("k", 5000) + " = 1\n" + least, []string{strings.Repeat("k", 120) + "...: unknown key"}},
 		"all at once": {"metrisc = []\n[judge]\nmodle = \"m\"\ntemperature = 9\n[limits]\nconcurrency = \"x\"", []string{
 			"c.toml:1:1: metrisc", "c.toml:3:1: judge.modle", "c.toml:4:1: judge.temperature", "c.toml:6:1: limits.concurrency", "c.toml: judge.model"}},
 	}

@@ -130,7 +130,7 @@ func concealIn(s string) string {
 	for i, w := range words {
 		words[i] = maskText(w)
 	}
-	return strings.Join(words, " ")
+	return printable(strings.Join(words, " "))
 }
 
 func invalidUTF8(b []byte) int {

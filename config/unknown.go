@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // unknown reports a key or a table that isn't known. Of a table only the head is
@@ -52,7 +53,7 @@ func (l *loader) unknownPart(full, table, part string, v any, known []string) {
 	}
 	meant := nearest(strings.ToLower(part), known)
 	if meant != "" {
-		meant = table + "." + meant
+		meant = concealKey(table) + "." + meant
 	}
 	err := suggest("unknown key", full, meant)
 	if meant == "" {
@@ -140,7 +141,20 @@ func concealKey(key string) string {
 			parts[i] = masked
 		}
 	}
-	return strings.Join(parts, ".")
+	return printable(strings.Join(parts, "."))
+}
+
+// printable keeps a name from the file in its line of a message: without line
+// breaks and other control characters, and not too long.
+func printable(s string) string {
+	const most = 120
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "..."
+	}
+	if !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return s
+	}
+	return strconv.Quote(s)
 }
 
 // quoteKey writes a name as TOML wants it in a dotted key.
@@ -151,5 +165,5 @@ func quoteKey(name string) string {
 	if bare {
 		return name
 	}
-	return strconv.Quote(name)
+	return strconv.Quote(concealKey(name))
 }
