@@ -171,6 +171,15 @@ type modelForm struct {
 	fatal error
 }
 
+// unsent is the error of a call that was not made, since it could not be
+// answered.
+func (m *modelForm) unsent() error {
+	if m.fatal == nil {
+		return nil
+	}
+	return notSent{m.fatal}
+}
+
 func (f *forms) of(model string) *modelForm {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,12 +206,12 @@ func (f *forms) enter(ctx context.Context, model string) (done func(error), err 
 	m := f.of(model)
 	select {
 	case <-m.known: // first, since a select of several takes any
-		return func(error) {}, m.fatal
+		return func(error) {}, m.unsent()
 	default:
 	}
 	select {
 	case <-m.known:
-		return func(error) {}, m.fatal
+		return func(error) {}, m.unsent()
 	case m.turn <- struct{}{}:
 		return func(err error) { f.leave(m, err) }, nil
 	case <-ctx.Done():

@@ -2,11 +2,12 @@ package llm
 
 import (
 	"context"
-	"crypto/x509"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -42,10 +43,13 @@ const (
 )
 
 var rules = []rule{
-	{func(f facts) bool { return f.says("perday", "per day", "(rpd)", "(tpd)", "daily") && f.limitLike() },
+	{func(f facts) bool { return f.html && f.status < 300 }, Fatal, "not_an_api", "a web page answers there: " + hintURL},
+	{func(f facts) bool {
+		return f.says("perday", "per day", "per-day", "per_day", "(rpd)", "(tpd)", "daily") && f.limitLike()
+	},
 		WaitTooLong, "daily_quota", "the quota is for a day; run again after it is reset, or ask the provider for more"},
 	{func(f facts) bool {
-		return f.says("perminute", "per minute", "(rpm)", "(tpm)") && f.limitLike() && !f.tooLargeForLimit()
+		return f.says("perminute", "per min", "per-min", "per_min", "(rpm)", "(tpm)", "retryinfo") && f.limitLike() && !f.tooLargeForLimit()
 	},
 		RateLimited, "rate_limited", ""},
 	{func(f facts) bool {
@@ -63,6 +67,9 @@ var rules = []rule{
 		return f.status == http.StatusUnauthorized || f.code("invalid_api_key", "authentication_error", "invalid_authentication", "account_deactivated") ||
 			f.says("incorrect api key", "invalid api key", "api key not valid", "missing api key", "no auth credentials")
 	}, Fatal, "invalid_api_key", hintKey},
+	{func(f facts) bool {
+		return f.code("rate_limit_exceeded", "rate_limit_error", "ratelimitreached", "throttling", "throttlingexception")
+	}, RateLimited, "rate_limited", ""},
 	{func(f facts) bool { return f.status == http.StatusForbidden }, Fatal, "forbidden", hintKey + "; it may lack a permission, or the endpoint may refuse this place"},
 	{func(f facts) bool {
 		// A 5xx that says so is about a model that is not up at present.
@@ -73,15 +80,16 @@ var rules = []rule{
 		Fatal, "not_found", hintURL},
 	{func(f facts) bool { return f.status == 529 || f.code("overloaded_error") }, RateLimited, "overloaded", ""},
 	{func(f facts) bool {
-		return f.status == http.StatusTooManyRequests || f.code("rate_limit_exceeded", "rate_limit_error", "throttling", "resource_exhausted", "throttlingexception")
+		return f.status == http.StatusTooManyRequests || f.code("resource_exhausted")
 	}, RateLimited, "rate_limited", ""},
 	{func(f facts) bool { return f.status >= 300 && f.status < 400 }, Fatal, "redirected", "the endpoint sends elsewhere; give the address that it names as judge.base_url"},
 	{func(f facts) bool { return f.status == http.StatusNotImplemented || f.status == 505 }, Fatal, "unsupported", hintURL},
 	{func(f facts) bool {
 		return f.status >= 500 || f.status == http.StatusRequestTimeout || f.status == http.StatusConflict || f.status == http.StatusTooEarly
 	}, Transient, "", ""},
+	{func(f facts) bool { return f.status >= 400 && f.says("temperature") && f.outOfRange() },
+		Fatal, "bad_parameter", "the endpoint does not take this judge.temperature"},
 	{func(f facts) bool { return f.status >= 400 }, Row, "bad_request", ""},
-	{func(f facts) bool { return f.html }, Fatal, "not_an_api", "a web page answers there: " + hintURL},
 	{func(f facts) bool { return f.isError }, Transient, "error_in_reply", ""},
 }
 
@@ -109,6 +117,11 @@ func classify(status int, h http.Header, body []byte, now time.Time) *Error {
 func (f facts) limitLike() bool {
 	return f.status == http.StatusTooManyRequests || f.status == http.StatusPaymentRequired || f.status == http.StatusForbidden ||
 		f.status == http.StatusRequestEntityTooLarge || f.code("resource_exhausted", "rate_limit_exceeded", "rate_limit_error", "insufficient_quota", "requests", "tokens")
+}
+
+// outOfRange reports that a parameter's value, and not the parameter, is refused.
+func (f facts) outOfRange() bool {
+	return f.says("between", "less than or equal", "greater than", "at most", "exceeds", "too large", "non-negative")
 }
 
 // tooLargeForLimit reports a single request above the whole limit of tokens a
@@ -157,11 +170,11 @@ func refusedForm(status int, contentType string, body []byte) change {
 		return changeJSONWord
 	case !refused:
 		return noChange
-	case about("max_tokens", "max_completion_tokens") && !f.says("less than or equal", "at most", "exceeds", "too large", "greater than"):
+	case about("max_tokens", "max_completion_tokens") && !f.outOfRange():
 		return changeMaxTokens
 	case about("response_format", "json_schema", "json_object", "structured output", "guided_json", "grammar"):
 		return changeFormat
-	case about("temperature") && !f.says("exceeds maximum", "less than or equal"):
+	case about("temperature") && !f.outOfRange():
 		return changeTemperature
 	case about("seed"):
 		return changeSeed
@@ -175,15 +188,18 @@ func netError(ctx context.Context, err error, timeout time.Duration) error {
 		return ctx.Err() // the caller gave up
 	}
 	var timedOut net.Error
-	var unknownCA x509.UnknownAuthorityError
-	var badCert *x509.CertificateInvalidError
-	var badHost x509.HostnameError
+	var badCert *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
 	case errors.Is(context.Cause(ctx), errAttemptTimeout), errors.As(err, &timedOut) && timedOut.Timeout():
 		return &Error{Kind: Transient, Code: "timeout", Message: fmt.Sprintf("no whole reply within %s", timeout), Hint: "raise judge.timeout if the judge is slow", Err: err}
-	case errors.As(err, &unknownCA), errors.As(err, &badCert), errors.As(err, &badHost):
+	case errors.Is(err, errTooLong):
+		return &Error{Kind: Row, Code: "reply_too_long", Message: err.Error(), Err: err}
+	case errors.As(err, &noTLS), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
+		return &Error{Kind: Fatal, Code: "no_tls", Message: err.Error(), Hint: "the endpoint does not speak TLS there; judge.base_url must begin with http:// for it", Err: err}
+	case errors.As(err, &badCert):
 		return &Error{Kind: Fatal, Code: "tls", Message: err.Error(), Hint: "the endpoint's certificate is not trusted here; if a proxy signs anew, name its CA file in SSL_CERT_FILE", Err: err}
 	case errors.As(err, &dns):
 		return &Error{Kind: Transient, Code: "host_not_found", Message: err.Error(), Hint: "check the host in judge.base_url, and the network", Err: err}

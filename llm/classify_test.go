@@ -52,10 +52,18 @@ func TestClassify(t *testing.T) {
 		{"deployment", 404, nil, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, Fatal, "model_not_found", 0},
 		{"model loading", 503, nil, `{"error":{"message":"model is not available yet"}}`, Transient, "http_503", 0},
 		{"wrong path", 404, nil, `404 page not found`, Fatal, "not_found", 0},
-		{"bad request of vLLM", 400, nil, `{"object":"error","message":"temperature must be non-negative","type":"BadRequestError","code":400}`, Row, "bad_request", 0},
+		{"bad request of vLLM", 400, nil, `{"object":"error","message":"top_k must be non-negative","type":"BadRequestError","code":400}`, Row, "bad_request", 0},
 		{"validation of FastAPI", 422, nil, `{"detail":[{"loc":["body"],"msg":"field required","type":"value_error"}]}`, Row, "bad_request", 0},
 		{"redirect", 302, map[string]string{"location": "https://login.example"}, ``, Fatal, "redirected", 0},
 		{"bad gateway", 502, nil, `upstream`, Transient, "http_502", 0},
+		{"Gemini's quota with only a delay", 429, nil, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota, please check your plan and billing details.","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]}}`, RateLimited, "rate_limited", 34 * time.Second},
+		{"requests per min", 429, nil, `{"error":{"message":"Rate limit: 3 requests per min. You exceeded your current quota"}}`, RateLimited, "rate_limited", 0},
+		{"free models per day", 429, map[string]string{"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1792567695000"}, `{"error":{"message":"Rate limit exceeded: free-models-per-day","code":429}}`, WaitTooLong, "daily_quota", 15 * time.Second},
+		{"a limit as 403", 403, nil, `{"error":{"code":"RateLimitReached","message":"Rate limit reached"}}`, RateLimited, "rate_limited", 0},
+		{"a page that says context window", 200, map[string]string{"content-type": "text/html"}, `<html>our context window and safety policy</html>`, Fatal, "not_an_api", 0},
+		{"an echo of the sample", 422, nil, `{"detail":[{"loc":["body","messages"],"msg":"field required","input":{"messages":[{"content":"insufficient balance, invalid api key"}]}}]}`, Row, "bad_request", 0},
+		{"a temperature out of range", 400, nil, `{"error":{"message":"temperature must be between 0 and 1"}}`, Fatal, "bad_parameter", 0},
+		{"infinite wait", 429, map[string]string{"retry-after": "Infinity"}, `slow down`, RateLimited, "rate_limited", 0},
 		{"deep nesting", 500, nil, strings.Repeat("[", 5000) + strings.Repeat("]", 5000), Transient, "http_500", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -93,7 +101,9 @@ func TestRefusedForm(t *testing.T) {
 		`{"error":{"code":500,"message":"Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...","type":"server_error"}}`:        changeSystem,
 		`{"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted","type":"extra_forbidden","input":"seed"}]}`:                                         changeSeed,
 		`{"error":{"message":"This model's maximum context length is 8192 tokens, max_tokens must be lower"}}`:                                                        noChange,
-		`{"error":{"message":"no such thing"}}`: noChange,
+		`{"error":{"message":"no such thing"}}`:                                                           noChange,
+		`{"error":{"message":"temperature must be between 0 and 1"}}`:                                     noChange,
+		`{"detail":[{"loc":["body"],"msg":"unexpected value","input":"the temperature of the grammar"}]}`: noChange,
 	} {
 		if got := refusedForm(400, "application/json", []byte(body)); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)

@@ -76,6 +76,8 @@ func (w *factWalk) walk(key string, v any, depth int) {
 		for k, sub := range v {
 			switch k {
 			case "error", "errors", "message", "msg", "detail", "code", "type", "status", "choices":
+			case "input", "body", "request", "messages", "prompt", "content", "ctx":
+				// What was sent may be echoed there: a sample's words are not the server's.
 			default:
 				w.walk(k, sub, depth+1)
 			}

@@ -3,6 +3,7 @@ package llm
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -102,6 +103,10 @@ func (m *Meter) cost(req *Request, resp *Response) (float64, bool) {
 func (m *Meter) Attempts(next Client) Client {
 	return ClientFunc(func(ctx context.Context, req *Request) (*Response, error) {
 		resp, err := next.Complete(ctx, req)
+		var unsent notSent
+		if errors.As(err, &unsent) {
+			return resp, err
+		}
 		c := Counts{Attempts: 1}
 		if a := attemptFrom(ctx); a != nil && a.n > 1 {
 			c.Retries = 1

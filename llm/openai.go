@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -90,6 +92,9 @@ func NewOpenAI(cfg OpenAIConfig) (*OpenAI, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.APIKey = strings.TrimSpace(cfg.APIKey); strings.ContainsFunc(cfg.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the API key holds a blank, a line end or a character that no key has: was it pasted whole?")
+	}
 	conf := openai.DefaultConfig(cfg.APIKey)
 	conf.BaseURL = base
 	if cfg.Provider == ProviderAzure {
@@ -109,7 +114,7 @@ func NewOpenAI(cfg OpenAIConfig) (*OpenAI, error) {
 	conf.HTTPClient = &wire{rt: newTransport(cfg.Concurrency), headers: headers}
 	return &OpenAI{
 		cfg: cfg, endpoint: cmp.Or(cfg.Provider, ProviderOpenAI) + " " + base,
-		client: openai.NewClientWithConfig(conf), secrets: secrets{cfg.APIKey},
+		client: openai.NewClientWithConfig(conf), secrets: newSecrets(cfg.APIKey, cfg.Headers),
 		forms: forms{log: cfg.Logger, structured: cfg.Structured},
 	}, nil
 }
@@ -132,10 +137,9 @@ func baseURL(provider, text string) (string, error) {
 	}
 	u.Fragment = ""
 	u.Path = strings.TrimRight(u.Path, "/")
-	for _, tail := range []string{"/chat/completions", "/openai/deployments", "/openai"} {
-		if tail == "/chat/completions" || provider == ProviderAzure {
-			u.Path = strings.TrimSuffix(u.Path, tail)
-		}
+	u.Path = strings.TrimSuffix(u.Path, "/chat/completions")
+	if provider == ProviderAzure {
+		u.Path, _, _ = strings.Cut(u.Path, "/openai") // go-openai puts the rest behind it
 	}
 	return u.String(), nil
 }
@@ -164,7 +168,7 @@ func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
 		x := &exchange{extra: form.extra(req)}
 		err := o.send(ctx, x, form, req)
 		if x.header != nil && o.cfg.OnHeaders != nil {
-			if info := ratesOf(x.header, time.Now()); !info.empty() {
+			if info := o.rates(x.header); !info.empty() {
 				o.cfg.OnHeaders(info)
 			}
 		}
@@ -175,6 +179,12 @@ func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
 		if rerr == nil {
 			return resp, nil
 		}
+		// Again, without any key that it may echo: from here on it is told to
+		// people. What it means stays.
+		x.body = []byte(o.secrets.redact(string(x.body)))
+		if rerr.Code != "empty_response" && rerr.Code != "redirected" {
+			rerr.Message = factsOf(x.status, x.header.Get("Content-Type"), x.body).message
+		}
 		refused := noChange
 		if rerr.Kind != Fatal || rerr.Code == "not_found" {
 			refused = refusedForm(x.status, x.header.Get("Content-Type"), x.body)
@@ -183,6 +193,16 @@ func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
 			return nil, o.clean(rerr)
 		}
 	}
+}
+
+// rates reads what the headers tell of limits. Groq's header for requests is
+// about a day, and would make a pace of a thousand times too many a minute.
+func (o *OpenAI) rates(h http.Header) RateInfo {
+	info := ratesOf(h, time.Now())
+	if strings.Contains(o.endpoint, ".groq.com") {
+		info.LimitRequests, info.RemainingRequests, info.ResetRequests = nil, nil, nil
+	}
+	return info
 }
 
 // send makes one HTTP call; x then holds what came of it.
@@ -204,7 +224,7 @@ func (o *OpenAI) clean(err error) error {
 	if e, ok := err.(*Error); ok {
 		e.Message = o.secrets.redact(e.Message)
 		if e.Err != nil && o.secrets.redact(e.Err.Error()) != e.Err.Error() {
-			e.Err = nil
+			e.Err = nil // it would print the key
 		}
 	}
 	return err
@@ -213,9 +233,11 @@ func (o *OpenAI) clean(err error) error {
 // reply is a chat completion, with the fields that servers write in several
 // ways left raw.
 type reply struct {
-	Model       string `json:"model"`
-	Fingerprint string `json:"system_fingerprint"`
+	Model       string          `json:"model"`
+	Fingerprint string          `json:"system_fingerprint"`
+	Error       json.RawMessage `json:"error"`
 	Choices     []struct {
+		Error        json.RawMessage `json:"error"`
 		FinishReason json.RawMessage `json:"finish_reason"`
 		Message      struct {
 			Content json.RawMessage `json:"content"`
@@ -230,9 +252,13 @@ func decodeReply(x *exchange) (*Response, *Error) {
 	if x.status != http.StatusOK && x.status/100 != 2 {
 		return nil, classify(x.status, x.header, x.body, time.Now())
 	}
-	var r reply
-	if err := json.Unmarshal(x.body, &r); err != nil || len(r.Choices) == 0 {
-		e := classify(x.status, x.header, x.body, time.Now())
+	r, err := readReply(x.body)
+	if err != nil || len(r.Choices) == 0 || told(r.Error) || told(r.Choices[0].Error) {
+		body := x.body
+		if err == nil && len(r.Choices) > 0 && told(r.Choices[0].Error) {
+			body = append(append([]byte(`{"error":`), r.Choices[0].Error...), '}')
+		}
+		e := classify(x.status, x.header, body, time.Now())
 		if err == nil && e.Code == "unreadable_reply" {
 			e.Code, e.Message = "empty_response", "the reply has no choices"
 		}
@@ -240,7 +266,7 @@ func decodeReply(x *exchange) (*Response, *Error) {
 	}
 	c := r.Choices[0]
 	resp := &Response{
-		Refusal: text(c.Message.Refusal), FinishReason: FinishReason(text(c.FinishReason)),
+		Refusal: text(c.Message.Refusal), FinishReason: finishReason(text(c.FinishReason)),
 		Model: r.Model, Fingerprint: r.Fingerprint, Usage: usageOf(r.Usage),
 	}
 	var refused string
@@ -250,6 +276,40 @@ func decodeReply(x *exchange) (*Response, *Error) {
 		return nil, &Error{Kind: Transient, Code: "error_in_reply", Status: x.status, Message: readable(resp.Content)}
 	}
 	return resp, nil
+}
+
+// bareNumber is a number that is none in JSON, where some servers write one.
+var bareNumber = regexp.MustCompile(`([:\[,]\s*)(?:-?Infinity|NaN)(\s*[,\]}])`)
+
+// readReply decodes a reply. A reply has been paid for: what is odd about it
+// beside the answer is no reason to buy it again.
+func readReply(body []byte) (r reply, err error) {
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	if err = json.Unmarshal(body, &r); err == nil {
+		return r, nil
+	}
+	var again reply
+	if json.Unmarshal(bareNumber.ReplaceAll(body, []byte("${1}null${2}")), &again) == nil {
+		return again, nil
+	}
+	return r, err
+}
+
+// told reports that an error member holds something.
+func told(raw json.RawMessage) bool {
+	s := string(raw)
+	return s != "" && s != "null" && s != `""` && s != "{}" && s != "false"
+}
+
+// finishReason puts the words of other servers into OpenAI's.
+func finishReason(s string) FinishReason {
+	switch strings.ToLower(s) {
+	case "max_tokens", "model_length", "max_output_tokens":
+		return FinishLength
+	case "safety", "prohibited_content", "blocklist":
+		return FinishContentFilter
+	}
+	return FinishReason(strings.ToLower(s))
 }
 
 // text is a JSON string, or "" for whatever else stands there.
@@ -263,6 +323,9 @@ func text(raw json.RawMessage) string {
 
 // content is a message's text: a string, or a list of parts.
 func content(raw json.RawMessage) (said, refused string) {
+	if bytes.HasPrefix(raw, []byte("{")) {
+		return string(raw), "" // some servers give the JSON itself
+	}
 	var parts []struct{ Type, Text, Refusal string }
 	if json.Unmarshal(raw, &parts) != nil {
 		return text(raw), ""
@@ -308,6 +371,8 @@ func usageOf(raw map[string]json.RawMessage) Usage {
 		u.CompletionTokens = total - prompt
 		u.ReasoningTokens = max(u.ReasoningTokens, total-prompt-completion)
 	}
-	u.ReasoningTokens = min(u.ReasoningTokens, u.CompletionTokens)
+	if u.ReasoningTokens > u.CompletionTokens {
+		u.CompletionTokens += u.ReasoningTokens // it stands beside, and no total says so
+	}
 	return u
 }

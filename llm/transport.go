@@ -17,6 +17,9 @@ import (
 // maxBody bounds a reply's body. A judge's reply has a few kilobytes.
 const maxBody = 16 << 20
 
+// errTooLong is a reply beyond that. It has been paid for, and would come again.
+var errTooLong = fmt.Errorf("the reply is longer than %d bytes", maxBody)
+
 // errAttemptTimeout is the cause of a context that ended by an attempt's own
 // deadline, and not by the caller's.
 var errAttemptTimeout = errors.New("the attempt's own deadline passed")
@@ -114,7 +117,7 @@ func readBody(res *http.Response) (body []byte, err error) {
 		return nil, err
 	}
 	if len(body) > maxBody {
-		return nil, fmt.Errorf("the reply is longer than %d bytes", maxBody)
+		return nil, errTooLong
 	}
 	if !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		return body, nil
@@ -125,7 +128,7 @@ func readBody(res *http.Response) (body []byte, err error) {
 	}
 	body, err = io.ReadAll(io.LimitReader(z, maxBody+1))
 	if err == nil && len(body) > maxBody {
-		err = fmt.Errorf("the reply is longer than %d bytes", maxBody)
+		err = errTooLong
 	}
 	return body, err
 }
@@ -135,14 +138,33 @@ func withDeadline(ctx context.Context, d time.Duration) (context.Context, contex
 	return context.WithTimeoutCause(ctx, d, errAttemptTimeout)
 }
 
-// secrets takes keys out of text. Servers echo a wrong key, wholly or in part.
-type secrets struct{ key string }
+// secrets takes keys out of text. Servers echo a wrong key, wholly or in part,
+// and gateways echo headers.
+type secrets []string
 
-var keyLike = regexp.MustCompile(`\b(?:sk|gsk|xai|pk|key)-[A-Za-z0-9_*.-]{4,}`)
+// minSecret is the length from which a header's value is looked for: shorter
+// ones are words.
+const minSecret = 12
+
+func newSecrets(key string, headers map[string]string) secrets {
+	var s secrets
+	if key != "" {
+		s = append(s, key)
+	}
+	for _, v := range headers {
+		if v = strings.TrimPrefix(v, "Bearer "); len(v) >= minSecret {
+			s = append(s, v)
+		}
+	}
+	return s
+}
+
+// keyLike is what looks like a key, or like one with its middle starred out.
+var keyLike = regexp.MustCompile(`\b(?:sk|gsk|xai|pk|key)-[A-Za-z0-9_*.-]{4,}|[A-Za-z0-9_.-]*\*{3,}[A-Za-z0-9_.-]*`)
 
 func (s secrets) redact(text string) string {
-	if s.key != "" {
-		text = strings.ReplaceAll(text, s.key, "[key]")
+	for _, secret := range s {
+		text = strings.ReplaceAll(text, secret, "[key]")
 	}
 	return keyLike.ReplaceAllString(text, "[key]")
 }

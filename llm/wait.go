@@ -47,6 +47,10 @@ func serverTime(h http.Header, now time.Time) time.Time {
 // budgets of which nothing remains.
 func exhaustedReset(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	info := ratesOf(h, now)
+	// Together and OpenRouter tell one budget, without its name.
+	if n, err := strconv.ParseFloat(strings.TrimSpace(h.Get("X-Ratelimit-Remaining")), 64); err == nil && n <= 0 {
+		wait, ok = waitUntil(h.Get("X-Ratelimit-Reset"), serverTime(h, now))
+	}
 	for _, b := range []struct {
 		remaining *float64
 		reset     *time.Duration
@@ -115,7 +119,7 @@ func waitUntil(text string, now time.Time) (time.Duration, bool) {
 	}
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		switch {
-		case math.IsNaN(n) || n < 0:
+		case math.IsNaN(n) || math.IsInf(n, 0) || n < 0:
 			return 0, false
 		case n >= 1e11: // milliseconds since 1970
 			return bounded(n/1000 - float64(now.UnixMilli())/1000), true
