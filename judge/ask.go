@@ -29,7 +29,7 @@ func (j *Judge) Claims(ctx context.Context, a Ask) ([]string, error) {
 	return ask(ctx, s, nil, replyForm[[]string]{
 		schema: schemaOfClaims(),
 		format: formatOfClaims(),
-		decode: decodeClaims,
+		decode: func(content string) ([]string, *problem) { return decodeClaims(content, a.holds) },
 	})
 }
 
@@ -50,7 +50,7 @@ func (j *Judge) Verdicts(ctx context.Context, a Ask) ([]Verdict, error) {
 		return []Verdict{}, nil
 	}
 	s := j.session(a)
-	got, err := ask(ctx, s, items, verdictForm(a.Labels, items))
+	got, err := ask(ctx, s, items, verdictForm(a, items))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (j *Judge) Rate(ctx context.Context, a Ask) (Rating, error) {
 	return ask(ctx, j.session(a), nil, replyForm[Rating]{
 		schema: schemaOfRating(a.Min, a.Max),
 		format: formatOfRating(a.Min, a.Max),
-		decode: func(content string) (Rating, *problem) { return decodeRating(content, a.Min, a.Max) },
+		decode: func(content string) (Rating, *problem) { return decodeRating(content, a.Min, a.Max, a.holds) },
 	})
 }
 
@@ -85,12 +85,32 @@ type replyForm[T any] struct {
 	decode func(content string) (T, *problem)
 }
 
-func verdictForm(labels []string, items []Item) replyForm[verdicts] {
+func verdictForm(a Ask, items []Item) replyForm[verdicts] {
 	return replyForm[verdicts]{
-		schema: schemaOfVerdicts(labels),
-		format: formatOfVerdicts(labels),
-		decode: func(content string) (verdicts, *problem) { return decodeVerdicts(content, labels, items) },
+		schema: schemaOfVerdicts(a.Labels),
+		format: formatOfVerdicts(a.Labels),
+		decode: func(content string) (verdicts, *problem) {
+			return decodeVerdicts(content, a.Labels, items, a.holds)
+		},
 	}
+}
+
+// holds reports whether the text stands in the data of the ask, whatever the
+// white space.
+func (a Ask) holds(text string) bool {
+	text = withoutSpace(text)
+	in := func(s string) bool { return strings.Contains(withoutSpace(s), text) }
+	return slices.ContainsFunc([]string{a.UserInput, a.Response, a.Reference, a.Text}, in) ||
+		slices.ContainsFunc(a.Contexts, in) || slices.ContainsFunc(a.Items, in)
+}
+
+func withoutSpace(s string) string {
+	return strings.Map(func(r rune) rune {
+		if isBlank(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 func missingFrom(v verdicts, items []Item) []Item {
@@ -145,7 +165,7 @@ func ask[T any](ctx context.Context, s *session, items []Item, f replyForm[T]) (
 func (s *session) askMissing(ctx context.Context, got *verdicts, missing []Item) error {
 	if !s.asked {
 		s.asked = true
-		f := verdictForm(s.ask.Labels, missing)
+		f := verdictForm(s.ask, missing)
 		messages, err := s.render(missing, f.format)
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ var (
 
 // decodeClaims takes the claims out of a reply. There may be none. A claim that
 // stands there twice, to the letter, is one claim.
-func decodeClaims(content string) ([]string, *problem) {
+func decodeClaims(content string, data source) ([]string, *problem) {
 	r, p := read(content)
 	if p != nil {
 		return nil, p
@@ -26,6 +26,9 @@ func decodeClaims(content string) ([]string, *problem) {
 	var claims []string
 	for _, f := range r.values {
 		list, p := claimsIn(f.value, r.alone())
+		if list != nil && p == nil {
+			p = r.quoted(f, data)
+		}
 		switch {
 		case p != nil:
 			return nil, p
@@ -99,7 +102,7 @@ func claimOf(v value) (string, bool) {
 }
 
 // decodeRating takes the rating out of a reply.
-func decodeRating(content string, lo, hi int) (Rating, *problem) {
+func decodeRating(content string, lo, hi int, data source) (Rating, *problem) {
 	r, p := read(content)
 	if p != nil {
 		return Rating{}, p
@@ -112,6 +115,9 @@ func decodeRating(content string, lo, hi int) (Rating, *problem) {
 		}
 		for _, field := range v.fields(ratingNames) {
 			n, p := ratingOf(field, lo, hi)
+			if p == nil {
+				p = r.quoted(f, data)
+			}
 			if p != nil {
 				return Rating{}, p
 			}

@@ -166,7 +166,7 @@ func TestDecodeVerdicts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			v, p := decodeVerdicts(tt.in, FaithfulnessLabels(), itemsOf(tt.items))
+			v, p := decodeVerdicts(tt.in, FaithfulnessLabels(), itemsOf(tt.items), nil)
 			if got := showVerdicts(v, p, tt.items); got != tt.want {
 				t.Errorf("got %s (%v), want %s", got, p, tt.want)
 			}
@@ -176,7 +176,7 @@ func TestDecodeVerdicts(t *testing.T) {
 
 func TestDecodeVerdictsKeepsReasonsAndWords(t *testing.T) {
 	v, p := decodeVerdicts(`{"verdicts":[{"id":3,"reason":" because\n\u00e9 ","verdict":"yes"},{"id":5,"explanation":"x","verdict":"Partially"},{"id":9,"verdict":"no"}]}`,
-		FaithfulnessLabels(), []Item{{3, "three"}, {5, "five"}})
+		FaithfulnessLabels(), []Item{{3, "three"}, {5, "five"}}, nil)
 	if p != nil {
 		t.Fatal(p)
 	}
@@ -225,7 +225,7 @@ func TestDecodeClaims(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, p := decodeClaims(tt.in)
+			got, p := decodeClaims(tt.in, nil)
 			if p != nil && p.code != tt.code || p == nil && tt.code != "" {
 				t.Fatalf("got %v (%v), want %q", got, p, tt.code)
 			}
@@ -276,7 +276,7 @@ func TestDecodeRating(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, p := decodeRating(tt.in, 1, 5)
+			got, p := decodeRating(tt.in, 1, 5, nil)
 			if p != nil && p.code != tt.code || p == nil && tt.code != "" || got.Rating != tt.want {
 				t.Fatalf("got %v (%v), want %d %q", got, p, tt.want, tt.code)
 			}
@@ -332,7 +332,7 @@ func wildReply(t *testing.T, id string, items int, content, class string, verdic
 	if content == "" {
 		return 0
 	}
-	v, p := decodeVerdicts(content, PrecisionLabels(), itemsOf(items))
+	v, p := decodeVerdicts(content, PrecisionLabels(), itemsOf(items), nil)
 	var want []int
 	switch {
 	case class == "ok" && json.Unmarshal(verdictList, &want) == nil && len(want) == items:
@@ -361,8 +361,8 @@ func TestDecodingIsLinear(t *testing.T) {
 		for _, head := range []string{"", "w ", "<think>"} {
 			reply := head + strings.Repeat(part, (1<<18)/len(part))
 			start := time.Now()
-			decodeVerdicts(reply, FaithfulnessLabels(), itemsOf(3))
-			decodeClaims(reply)
+			decodeVerdicts(reply, FaithfulnessLabels(), itemsOf(3), nil)
+			decodeClaims(reply, nil)
 			if d := time.Since(start); d > 5*time.Second {
 				t.Errorf("a quarter of a megabyte of %q took %v", part, d)
 			}
@@ -383,7 +383,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string) {
 		// A verdict that comes out must have been there: some word of the reply
 		// stands for its label. A reply without such a word gives none.
-		v, p := decodeVerdicts(content, labels, itemsOf(2))
+		v, p := decodeVerdicts(content, labels, itemsOf(2), nil)
 		if (p == nil) != (len(v.by) > 0) {
 			t.Errorf("%q gave %v and %v", content, v.by, p)
 		}
@@ -395,19 +395,19 @@ func FuzzDecode(f *testing.F) {
 		// A reply that is one object is no answer if its end is cut off.
 		if _, end, err := parseValue(content, 0); err == nil && content[0] == '{' && end == len(content) {
 			for _, n := range []int{len(content) - 1, len(content) / 2} {
-				if cut, p := decodeVerdicts(content[:n], labels, itemsOf(2)); p == nil {
+				if cut, p := decodeVerdicts(content[:n], labels, itemsOf(2), nil); p == nil {
 					t.Errorf("%q, cut, still gave %v", content[:n], cut.by)
 				}
 			}
 		}
-		if claims, p := decodeClaims(content); p == nil {
+		if claims, p := decodeClaims(content, nil); p == nil {
 			for _, c := range claims {
 				if c == "" {
 					t.Errorf("%q gave an empty claim", content)
 				}
 			}
 		}
-		if r, p := decodeRating(content, 1, 5); p == nil && (r.Rating < 1 || r.Rating > 5 || !strings.ContainsAny(content, "12345\\１２３４５")) {
+		if r, p := decodeRating(content, 1, 5, nil); p == nil && (r.Rating < 1 || r.Rating > 5 || !strings.ContainsAny(content, "12345\\１２３４５")) {
 			t.Errorf("%q gave the rating %d", content, r.Rating)
 		}
 	})
@@ -418,7 +418,7 @@ func FuzzDecode(f *testing.F) {
 func holdsWordFor(content string, labels []string, label string) bool {
 	l := newLabeler(labels)
 	texts := []string{content}
-	if inner, ok := quoted(strings.TrimLeftFunc(content, isBlank) + " "); ok {
+	if inner, ok := unpack(strings.TrimLeftFunc(content, isBlank) + " "); ok {
 		texts = append(texts, inner)
 	}
 	for _, text := range texts {

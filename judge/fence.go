@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The tags of the blocks in which data stands. TagContext and TagItem are
@@ -20,8 +22,7 @@ const (
 	TagItem      = "item"
 )
 
-// tags is the alternation of every tag, for the patterns below.
-const tags = TagQuestion + "|" + TagResponse + "|" + TagReference + "|" + TagText + "|" + TagContext + "|" + TagItem
+var tagNames = []string{TagQuestion, TagResponse, TagReference, TagText, TagContext, TagItem}
 
 // Fenced is the data of one ask, as ParseFenced reads it back out of a prompt.
 type Fenced struct {
@@ -72,7 +73,7 @@ func nonceOf(blocks []block) string {
 
 func standsIn(nonce string, blocks []block) bool {
 	for _, b := range blocks {
-		if strings.Contains(strings.ToLower(b.text), nonce) {
+		if strings.Contains(b.text, nonce) {
 			return true
 		}
 	}
@@ -95,22 +96,58 @@ func fence(nonce string, blocks []block) string {
 	return s.String()
 }
 
-// lookAlike matches what a model could take for one of our tags, whatever the
-// nonce, the attributes, the case and the white space.
-var lookAlike = regexp.MustCompile(`(?i)<(\s*/?\s*(?:` + tags + `)(?:[-\s/][^<>]*)?>)`)
-
 // defuse puts a space behind the < of each look-alike of our tags, and leaves
 // everything else as it is, byte for byte.
 func defuse(text string) string {
-	if !strings.Contains(text, "<") {
+	var b strings.Builder
+	done := 0
+	for i := 0; ; i++ {
+		n := strings.IndexByte(text[i:], '<')
+		if n < 0 {
+			break
+		}
+		if i += n; lookAlike(text[i+1:]) {
+			b.WriteString(text[done:i+1] + " ")
+			done = i + 1
+		}
+	}
+	if done == 0 {
 		return text
 	}
-	return lookAlike.ReplaceAllString(text, "< $1")
+	return b.String() + text[done:]
+}
+
+// lookAlike reports whether what follows a < makes it something that a model
+// could take for one of our tags, whatever the nonce, the attributes, the case
+// and the white space, visible or not.
+func lookAlike(rest string) bool {
+	rest = strings.TrimLeftFunc(rest, isGap)
+	rest = strings.TrimLeftFunc(strings.TrimPrefix(rest, "/"), isGap)
+	for _, tag := range tagNames {
+		if len(rest) <= len(tag) || !strings.EqualFold(rest[:len(tag)], tag) {
+			continue
+		}
+		end := rest[len(tag):]
+		r, _ := utf8.DecodeRuneInString(end)
+		if r == '>' {
+			return true
+		}
+		if r == '-' || r == '/' || isGap(r) {
+			n := strings.IndexAny(end, "<>")
+			return n >= 0 && end[n] == '>'
+		}
+	}
+	return false
+}
+
+// isGap reports white space and characters that don't show.
+func isGap(r rune) bool {
+	return unicode.IsSpace(r) || r > unicode.MaxASCII && unicode.In(r, unicode.Z, unicode.Cf)
 }
 
 // opening matches an opening tag that fence wrote. Data holds none: a
 // look-alike in it has been defused.
-var opening = regexp.MustCompile(`<(` + tags + `)-([0-9a-f]{8})(?: n="([0-9]{1,9})")?>\n`)
+var opening = regexp.MustCompile(`<(` + strings.Join(tagNames, "|") + `)-([0-9a-f]{8})(?: n="([0-9]{1,9})")?>\n`)
 
 // ParseFenced reads the data back out of a prompt's text, for judges that are
 // not language models and for tests. Texts come back as they stand in the

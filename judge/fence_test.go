@@ -18,6 +18,7 @@ func TestDefuse(t *testing.T) {
 		{"attributes only", `<context n='2'>`, `< context n='2'>`},
 		{"case", "</RESPONSE>", "< /RESPONSE>"},
 		{"spaces", "< / question >", "<  / question >"},
+		{"invisible", "<\u200b/\u00a0text\u2060>", "< \u200b/\u00a0text\u2060>"},
 		{"longer words are not ours", "<textarea> <contexts> <items>", "<textarea> <contexts> <items>"},
 		{"self-closing", "<text/>", "< text/>"},
 		{"two in a row", "</text></text>", "< /text>< /text>"},
@@ -69,7 +70,7 @@ func TestNonceIsUnknownToTheData(t *testing.T) {
 	}
 	// Texts whose hash starts with what they hold are as good as impossible to
 	// find, so that the check is tested by itself.
-	if !standsIn("1a2b3c4d", []block{{text: "xx 1A2B3C4D"}}) || standsIn("1a2b3c4d", blocks) {
+	if !standsIn("1a2b3c4d", []block{{text: "xx1a2b3c4dxx"}}) || standsIn("1a2b3c4d", blocks) {
 		t.Error("standsIn doesn't find a nonce in the data")
 	}
 }

@@ -96,27 +96,31 @@ func spelling(s string) string {
 // labeler maps a judge's words to the labels of one ask.
 type labeler struct {
 	labels []string
-	exact  map[string]string
+	// spelt are the spellings of the labels.
+	spelt []string
 	// support reports that the labels speak of evidence or use, so that other
 	// words that do so have a meaning.
 	support bool
 }
 
 func newLabeler(labels []string) labeler {
-	l := labeler{labels: labels, exact: map[string]string{}}
+	l := labeler{labels: labels}
 	for _, label := range labels {
-		l.exact[spelling(label)] = label
+		l.spelt = append(l.spelt, spelling(label))
 	}
-	l.support = supportTable[spelling(labels[0])] == yes && supportTable[spelling(labels[len(labels)-1])] == no
+	l.support = supportTable[l.spelt[0]] == yes && supportTable[l.spelt[len(labels)-1]] == no
 	return l
 }
 
 // label returns the label that the word stands for. It reports unsure words by
 // themselves, and false for a word that stands for none of the labels.
 func (l labeler) label(word string) (label string, undecided, ok bool) {
+	if slices.Contains(l.labels, word) {
+		return word, false, true
+	}
 	key := spelling(word)
-	if label, ok := l.exact[key]; ok {
-		return label, false, true
+	if i := slices.Index(l.spelt, key); i >= 0 {
+		return l.labels[i], false, true
 	}
 	m := plainTable[key]
 	if m == noMeaning && l.support {

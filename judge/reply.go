@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,6 +26,8 @@ type found struct {
 	// prose reports that words stand between it and the value before, or the
 	// start.
 	prose bool
+	// raw is the value as it stands in the reply.
+	raw string
 }
 
 // reply is what a reply holds: its values in their order.
@@ -32,6 +35,23 @@ type reply struct {
 	values []found
 	// tail reports that words stand behind the last value.
 	tail bool
+	// thought reports that thinking was left out.
+	thought bool
+}
+
+// source reports whether a text stands in the data of the ask. Nil stands for
+// an ask without data.
+type source func(text string) bool
+
+// quoted reports a value that may be a quotation: it stands among words, and it
+// stands in the data too. A judge that talks about a hostile sample quotes the
+// verdicts in it, and they must not pass for its own.
+func (r reply) quoted(f found, data source) *problem {
+	words := r.tail || r.thought || slices.ContainsFunc(r.values, func(v found) bool { return v.prose })
+	if !words || data == nil || !data(f.raw) {
+		return nil
+	}
+	return problemf(CodeAmbiguous, "the JSON in the reply may be a quotation, because it stands in the data too")
 }
 
 // alone reports whether the reply is this one value and nothing else.
@@ -63,7 +83,7 @@ func read(content string) (reply, *problem) {
 	if r.i == len(r.s) {
 		return reply{}, problemf(CodeEmpty, "the reply is empty")
 	}
-	if inner, ok := quoted(r.s[r.i:]); ok {
+	if inner, ok := unpack(r.s[r.i:]); ok {
 		r = reader{s: inner, lower: lowerASCII(inner)}
 	}
 	r.begin()
@@ -79,11 +99,11 @@ func read(content string) (reply, *problem) {
 	if r.dropped && r.prose {
 		return reply{}, problemf(CodeAmbiguous, "the reply holds JSON before and behind a closing tag, and words behind that")
 	}
-	return reply{values: r.values, tail: r.prose}, nil
+	return reply{values: r.values, tail: r.prose, thought: r.thought}, nil
 }
 
-// quoted unpacks a reply that is one JSON string with JSON in it.
-func quoted(s string) (string, bool) {
+// unpack unpacks a reply that is one JSON string with JSON in it.
+func unpack(s string) (string, bool) {
 	if s[0] != '"' {
 		return "", false
 	}
@@ -107,7 +127,8 @@ type reader struct {
 	restarts int
 	// depth counts the brackets of sentences, or of what is no JSON, that are
 	// open: a value inside them doesn't stand by itself.
-	depth int
+	depth   int
+	thought bool
 	// dropped reports that values were taken for thinking.
 	dropped bool
 	broken  *problem // a value that can't be read; forgiven if it was thinking
@@ -162,6 +183,7 @@ func (r *reader) tag() bool {
 				return true
 			}
 			r.i += end + len(t[1])
+			r.thought = true
 			if r.broken == nil && len(r.values) == 0 {
 				r.prose = false
 				r.begin()
@@ -190,6 +212,7 @@ func (r *reader) endThinking(size int) {
 	r.dropped = r.dropped || len(r.values) > 0
 	r.values, r.prose, r.broken, r.depth = nil, false, nil, 0
 	r.restarts++
+	r.thought = true
 	r.i += size
 	r.begin()
 }
@@ -227,7 +250,7 @@ func (r *reader) read(sure bool) {
 		r.broken = problemf(CodeUndecodable, "the JSON in the reply stands inside brackets that can't be read")
 		r.i = end
 	case err == nil:
-		r.values = append(r.values, found{value: v, prose: r.prose})
+		r.values = append(r.values, found{value: v, prose: r.prose, raw: r.s[r.i:end]})
 		r.prose = false
 		r.i = end
 	case sure:

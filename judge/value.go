@@ -229,6 +229,16 @@ func (p *parser) str() (string, error) {
 	end := p.quote()
 	_, size := utf8.DecodeRuneInString(p.s[p.i:])
 	p.i += size
+	rest := p.s[p.i:]
+	n := strings.Index(rest, end)
+	if n < 0 {
+		p.i = len(p.s)
+		return "", errCut
+	}
+	if !strings.Contains(rest[:n], `\`) {
+		p.i += n + len(end)
+		return strings.ToValidUTF8(rest[:n], "\ufffd"), nil
+	}
 	var b strings.Builder
 	for p.i < len(p.s) {
 		switch {

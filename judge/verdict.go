@@ -42,13 +42,13 @@ type said struct {
 // A verdict belongs to the item whose number it carries. Only where no verdict
 // of the reply carries a number, and there are as many as items, does the order
 // decide.
-func decodeVerdicts(content string, labels []string, items []Item) (verdicts, *problem) {
+func decodeVerdicts(content string, labels []string, items []Item, data source) (verdicts, *problem) {
 	r, p := read(content)
 	if p != nil {
 		return verdicts{}, p
 	}
 	l := newLabeler(labels)
-	answers, p := verdictAnswers(r)
+	answers, p := verdictAnswers(r, data)
 	if p != nil {
 		return verdicts{}, p
 	}
@@ -93,11 +93,14 @@ func disagree(a, b verdicts) int {
 // verdictAnswers returns the answers of a reply: each a list of verdicts.
 // Single verdicts that follow each other with no word between them, as in JSON
 // lines, are one answer.
-func verdictAnswers(r reply) ([][]said, *problem) {
+func verdictAnswers(r reply, data source) ([][]said, *problem) {
 	var answers [][]said
 	single := false // the last answer is made of single verdicts
 	for _, f := range r.values {
 		list, one, p := saidIn(f.value, r.alone())
+		if list != nil && p == nil {
+			p = r.quoted(f, data)
+		}
 		switch {
 		case p != nil:
 			return nil, p
@@ -239,6 +242,9 @@ func saidBy(v value) (said, *problem) {
 var numbered = regexp.MustCompile(`(?i)^\s*(?:#|item|claim|statement|chunk|context|passage|verdict)?[\s_#-]*([0-9]{1,9})(?:\.0+)?\s*$`)
 
 func number(s string) (int, bool) {
+	if n, err := strconv.Atoi(s); err == nil && n >= 0 {
+		return n, true
+	}
 	m := numbered.FindStringSubmatch(s)
 	if m == nil {
 		return 0, false
