@@ -23,8 +23,16 @@ var ndcgFamily = Family{
 	},
 }
 
-func linearGain(grade float64) float64      { return grade }
-func exponentialGain(grade float64) float64 { return math.Exp2(grade) - 1 }
+func linearGain(grade float64) float64 { return grade }
+
+// exponentialGain is 2^grade - 1. A grade near 0 would be lost in the
+// subtraction, and the best order would seem to gain nothing.
+func exponentialGain(grade float64) float64 {
+	if grade < 1e-3 {
+		return math.Expm1(grade * math.Ln2)
+	}
+	return math.Exp2(grade) - 1
+}
 
 func ndcg(r ranking, k int, gain func(float64) float64) float64 {
 	ideal := make([]float64, 0, r.relevant)
