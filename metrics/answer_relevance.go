@@ -5,6 +5,7 @@ import (
 
 	"github.com/ragjudge/ragjudge/eval"
 	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/text"
 )
 
 // The ends of the scale of answer_relevance.
@@ -21,7 +22,8 @@ var answerRelevanceFamily = Family{
 
 // RatingDetail is the detail of answer_relevance.
 type RatingDetail struct {
-	// Rating is the judge's own, 1 to 5.
+	// Rating is the judge's own, 1 to 5; or 1 without a call for a response that
+	// holds no word.
 	Rating int `json:"rating"`
 	// Reason is the judge's own, as it came.
 	Reason string `json:"reason,omitempty"`
@@ -50,15 +52,15 @@ func (m answerRelevance) score(ctx context.Context, s *eval.Sample) (eval.Score,
 	if f := s.Missing(m.Info().Needs); f != "" {
 		return eval.SkippedFor(f), nil
 	}
-	if noWords(s.Response) {
-		return eval.Value(0).Because(reasonNoWords), nil
+	if text.Wordless(s.Response) {
+		return eval.Value(0).Because(reasonNoWords).WithDetail(RatingDetail{Rating: relevanceMin}), nil
 	}
 	r, err := m.judge.Rate(ctx, judge.Ask{
 		Metric: "answer_relevance", Prompt: "answer_relevance/rubric", UserInput: s.UserInput, Response: s.Response,
 		Min: relevanceMin, Max: relevanceMax,
 	})
 	if err != nil {
-		return unjudged(err, nil)
+		return unjudged(ctx, err, nil)
 	}
 	return eval.Value(float64(r.Rating-relevanceMin) / (relevanceMax - relevanceMin)).WithDetail(RatingDetail(r)), nil
 }

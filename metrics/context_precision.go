@@ -36,6 +36,8 @@ type ChunkVerdict struct {
 	Rank    int    `json:"rank"`
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason,omitempty"`
+	// Said is as in judge.Verdict.
+	Said string `json:"said,omitempty"`
 }
 
 type contextPrecision struct {
@@ -84,10 +86,13 @@ func (m contextPrecision) score(ctx context.Context, s *eval.Sample) (eval.Score
 	}
 	verdicts, err := m.verdicts(ctx, ask)
 	if err != nil {
-		return unjudged(err, nil)
+		return unjudged(ctx, err, nil)
+	}
+	if err := complete(verdicts, ask.Items); err != nil {
+		return eval.Score{}, err
 	}
 	for i, v := range verdicts {
-		d.Chunks = append(d.Chunks, ChunkVerdict{Rank: i + 1, Verdict: v.Label, Reason: v.Reason})
+		d.Chunks = append(d.Chunks, ChunkVerdict{Rank: i + 1, Verdict: v.Label, Reason: v.Reason, Said: v.Said})
 	}
 	score := eval.Value(chunkPrecision(verdicts, ask.Labels[0])).WithDetail(d)
 	if d.Against == "response" {
@@ -109,6 +114,9 @@ func (m contextPrecision) verdicts(ctx context.Context, ask judge.Ask) ([]judge.
 			one := ask
 			one.Items = []string{chunk}
 			got, err := m.judge.Verdicts(ctx, one)
+			if err == nil {
+				err = complete(got, one.Items)
+			}
 			if errs[i] = err; err == nil {
 				verdicts[i] = got[0]
 			}

@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/ragjudge/ragjudge/eval"
@@ -47,13 +48,12 @@ func noContexts(s *eval.Sample) bool {
 	return true
 }
 
-// noWords reports a text of punctuation alone, which says nothing: it is
-// settled without a call.
-func noWords(s string) bool { return len(text.Words(s)) == 0 }
-
 // unjudged turns what a judge gave in place of verdicts into a score, or into
 // the error that stops the run. It is the one place where that is decided.
-func unjudged(err error, claims []string) (eval.Score, error) {
+func unjudged(ctx context.Context, err error, claims []string) (eval.Score, error) {
+	if ctx.Err() != nil {
+		return eval.Score{}, ctx.Err() // a call that was broken off has not failed
+	}
 	var unusable *judge.UnusableError
 	if errors.As(err, &unusable) {
 		return eval.Without(eval.Unscored, "%s: %s", unusable.Code, unusable.Message).
@@ -64,6 +64,15 @@ func unjudged(err error, claims []string) (eval.Score, error) {
 	}
 	e := llm.AsError(err)
 	return eval.Without(eval.Failed, "%s: %v", e.Kind, e), nil
+}
+
+// complete holds a Judge to its contract: a verdict for each item. Another
+// number would make another denominator.
+func complete(verdicts []judge.Verdict, items []string) error {
+	if len(verdicts) != len(items) {
+		return fmt.Errorf("score: the judge gave %d verdicts on %d items, against its contract", len(verdicts), len(items))
+	}
+	return nil
 }
 
 // claimCheck is what faithfulness and context_recall have in common: a text is
@@ -94,12 +103,12 @@ func (m claimCheck) score(ctx context.Context, s *eval.Sample) (eval.Score, erro
 		return eval.Value(0).Because(reasonNoContexts), nil
 	}
 	ask := judge.Ask{Metric: m.info.Name, Prompt: promptSplit, Text: m.text(s)}
-	if noWords(ask.Text) {
+	if text.Wordless(ask.Text) { // it says nothing: settled without a call
 		return m.none(), nil
 	}
 	claims, err := m.judge.Claims(ctx, ask)
 	if err != nil {
-		return unjudged(err, nil)
+		return unjudged(ctx, err, nil)
 	}
 	if len(claims) == 0 {
 		return m.none(), nil
@@ -109,7 +118,10 @@ func (m claimCheck) score(ctx context.Context, s *eval.Sample) (eval.Score, erro
 		Contexts: s.RetrievedContexts, Items: claims, Labels: m.labels,
 	})
 	if err != nil {
-		return unjudged(err, claims)
+		return unjudged(ctx, err, claims)
+	}
+	if err := complete(verdicts, claims); err != nil {
+		return eval.Score{}, err
 	}
 	positive := 0
 	for _, v := range verdicts {
