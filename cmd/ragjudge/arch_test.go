@@ -10,6 +10,7 @@ import (
 // imports says which packages of the module each package may import; a package
 // that is not named here has no place yet. docs/architecture.md explains why.
 var imports = map[string][]string{
+	"bench":                   {},
 	"cache":                   {},
 	"cmd/ragjudge":            {"cache", "config", "cost", "dataset", "eval", "judge", "llm", "metrics", "prompts", "report", "run", "tokens"},
 	"config":                  {},
