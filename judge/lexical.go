@@ -35,7 +35,8 @@ const LexicalModel = "lexical-1"
 //     is a label, if it holds them with another number or turned round by a
 //     negation; the last label otherwise. A chunk is Useful if it holds at least
 //     0.3 of the content words of the reference or response.
-//   - rating: by the share of the question's content words in the response.
+//   - rating: by the share of the question's content words in the response; the
+//     lowest for a response that states nothing.
 type Lexical struct{}
 
 var _ llm.Client = Lexical{}

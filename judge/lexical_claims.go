@@ -109,7 +109,7 @@ var noAnswerParts = []string{
 	"provided information does not", "provided sources do not", "provided sources don't", "provided documents do not",
 	"provided text does not", "passage does not", "passages do not", "documents do not mention", "sources do not mention",
 	"sources do not provide", "sources don't provide", "not mentioned in the provided", "not specified in the provided",
-	"not provided in the", "not enough information", "insufficient information",
+	"not provided in the", "not mentioned in the given", "not specified in the given", "not enough information", "insufficient information",
 	"don't have enough information", "do not have enough information", "don't have information", "do not have information",
 	"cannot be determined from", "can't be determined from",
 }

@@ -36,6 +36,7 @@ func TestLexicalClaims(t *testing.T) {
 		{"no answer", "I don't know.", nil},
 		{"no answer, typographic", "I’m sorry, I don’t have that information.", nil},
 		{"no answer in the context", "The provided context does not mention the fee.", nil},
+		{"no answer in what was given", "The job title is not specified in the given sources.", nil},
 		{"other languages", "Ich weiß es nicht.", nil},
 		{"Chinese", "東京は日本の首都です。人口は多いですか？", []string{"東京は日本の首都です。"}},
 		{"a short answer", "42", []string{"42"}},

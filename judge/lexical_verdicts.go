@@ -19,6 +19,8 @@ const (
 	// contradiction.
 	contradictedShare = 0.8
 	usefulShare       = 0.3
+	// anyStatement is how far up the scale of a rating any statement stands.
+	anyStatement = 0.25
 )
 
 // lexicalVerdict is a label with its reason.
@@ -116,25 +118,25 @@ func usefulVerdicts(chunks []string, answer string, labels []string) []lexicalVe
 	return out
 }
 
-// lexicalRating rates how directly a response takes up a question: by the
-// share of the question's content words in it. A response that says that there
-// is no answer gets the lowest rating.
+// lexicalRating rates how directly a response takes up a question. The lowest
+// rating is for a response that states nothing, such as "I don't know", or that
+// only repeats the question. Any other gets the next one, since a short answer
+// need not repeat a word ("250 dollars."), and more with the share of the
+// question's content words in it; the highest takes three quarters of them. On
+// a scale from 1 to 5: 2 below a quarter, 3 below a half, 4 below three
+// quarters, then 5.
 func lexicalRating(question, response string, lo, hi int) (int, string) {
-	claims := lexicalClaims(response)
-	if len(claims) == 0 {
+	if len(lexicalClaims(response)) == 0 {
 		return lo, "the response makes no statement"
+	}
+	if text.SameWords(question, response) {
+		return lo, "the response repeats the question"
 	}
 	v := newVocabulary(32)
 	st := v.statement(question)
 	var r reading
 	v.read(&r, response)
 	share := r.share(st.words)
-	// Half of the question's words are as many as a direct answer needs to
-	// repeat; any statement at all is better than none.
-	steps := float64(hi - lo)
-	rating := lo + int(min(1, 0.25+1.5*share)*steps+0.5)
-	if hi == lo {
-		rating = lo
-	}
+	rating := lo + int(min(1, anyStatement+share)*float64(hi-lo))
 	return rating, fmt.Sprintf("the response takes up %d%% of the words of the question", int(share*100+0.5))
 }
