@@ -49,8 +49,10 @@ func question(n int64) judge.Ask {
 // net/http alone. Both take turns, so that a busy machine slows both.
 func BenchmarkCalls(b *testing.B) {
 	s := serve(b, verdictReply, 0)
-	j, meter := newJudge(b, s)
+	client, endpoint, meter := newChain(b, s)
+	j := newJudge(client, endpoint)
 	plain := newPlain(b, s, j)
+	complete := newComplete(b, client, endpoint)
 	var n atomic.Int64
 	ask := func(ctx context.Context) error {
 		got, err := j.Verdicts(ctx, question(n.Add(1)))
@@ -63,11 +65,13 @@ func BenchmarkCalls(b *testing.B) {
 	spread(b, 500, ask) // connections, and what is learnt of the server
 	spread(b, 500, post)
 
-	var asks, posts, ratios []float64
+	var asks, posts, chains, ratios, chainRatios []float64
 	for b.Loop() {
 		for range callRounds {
 			p, a := spread(b, roundCalls, post), spread(b, roundCalls, ask)
-			posts, asks, ratios = append(posts, p), append(asks, a), append(ratios, a/p)
+			c := spread(b, roundCalls, func(ctx context.Context) error { return complete(ctx, n.Add(1)) })
+			posts, asks, chains = append(posts, p), append(asks, a), append(chains, c)
+			ratios, chainRatios = append(ratios, a/p), append(chainRatios, c/p)
 		}
 	}
 	b.StopTimer()
@@ -75,12 +79,14 @@ func BenchmarkCalls(b *testing.B) {
 		b.Fatalf("%d of %d calls were not made: the figures mean nothing", c.Hits+c.Shared, c.Calls)
 	}
 	figure(b, median(asks), "calls/s")
+	figure(b, median(chains), "chain-calls/s")
 	figure(b, median(posts), "net/http-calls/s")
+	figure(b, median(chainRatios), "chain-ratio")
 	atLeast(b, "calls, of those of a net/http loop", median(ratios), 0.6, "ratio")
 }
 
-// newJudge is the judge with the chain of cmd/ragjudge in front of a server.
-func newJudge(b *testing.B, s *judgeServer) (*judge.Judge, *llm.Meter) {
+// newChain is the chain of cmd/ragjudge in front of a server.
+func newChain(b *testing.B, s *judgeServer) (chain llm.Client, endpoint string, meter *llm.Meter) {
 	b.Helper()
 	disk, err := cache.Open(filepath.Join(b.TempDir(), cache.FileName), cache.Options{Warn: func(msg string) { b.Error(msg) }})
 	if err != nil {
@@ -92,7 +98,8 @@ func newJudge(b *testing.B, s *judgeServer) (*judge.Judge, *llm.Meter) {
 		}
 	})
 	book := &cost.Book{Table: cost.Embedded(), Hints: []string{"openai"}}
-	meter, stop := llm.NewMeter(book.Cost), llm.NewStop()
+	meter = llm.NewMeter(book.Cost)
+	stop := llm.NewStop()
 	limiter := llm.NewLimiter(llm.LimitConfig{Concurrency: workers, Stop: stop})
 	backend, err := llm.NewOpenAI(llm.OpenAIConfig{BaseURL: s.URL + "/v1", APIKey: "sk-bench", Concurrency: workers, OnHeaders: limiter.Observe})
 	if err != nil {
@@ -100,8 +107,54 @@ func newJudge(b *testing.B, s *judgeServer) (*judge.Judge, *llm.Meter) {
 	}
 	retry := llm.NewRetry(llm.RetryConfig{Stop: stop}, limiter.Wrap(meter.Attempts(backend)))
 	cached := &llm.Cached{Store: disk, Next: &llm.Outage{Stop: stop, Next: retry}, Warn: func(err error) { b.Error(err) }}
+	return meter.Calls(cached), backend.Endpoint(), meter
+}
+
+func newJudge(client llm.Client, endpoint string) *judge.Judge {
 	cold := 0.0
-	return judge.New(judge.Config{Client: meter.Calls(cached), Endpoint: backend.Endpoint(), Model: model, Temperature: &cold}), meter
+	return judge.New(judge.Config{Client: client, Endpoint: endpoint, Model: model, Temperature: &cold})
+}
+
+// newComplete returns what makes the nth call with a request that is rendered
+// already, whose check decodes the verdicts as the yardstick does: the chain
+// without the judge.
+func newComplete(b *testing.B, client llm.Client, endpoint string) func(ctx context.Context, n int64) error {
+	b.Helper()
+	var sample *llm.Request
+	catch := llm.ClientFunc(func(_ context.Context, req *llm.Request) (*llm.Response, error) {
+		r := *req
+		sample = &r
+		return &llm.Response{Content: verdictReply, FinishReason: llm.FinishStop}, nil
+	})
+	if _, err := newJudge(catch, endpoint).Verdicts(b.Context(), question(0)); err != nil {
+		b.Fatal(err)
+	}
+	sample.Check = func(r *llm.Response) error { return decodeVerdicts(r.Content) }
+	return func(ctx context.Context, n int64) error {
+		r := *sample
+		r.Messages = slices.Clone(r.Messages)
+		last := &r.Messages[len(r.Messages)-1].Content
+		*last = strings.Replace(*last, "000000000", fmt.Sprintf("%09d", n), 1)
+		_, err := client.Complete(ctx, &r)
+		return err
+	}
+}
+
+// decodeVerdicts reads a reply as simply as can be.
+func decodeVerdicts(content string) error {
+	var said struct {
+		Verdicts []struct {
+			ID              int
+			Reason, Verdict string
+		}
+	}
+	if err := json.Unmarshal([]byte(content), &said); err != nil {
+		return err
+	}
+	if len(said.Verdicts) != 3 {
+		return fmt.Errorf("got %d verdicts", len(said.Verdicts))
+	}
+	return nil
 }
 
 // plain is the yardstick: what a short program without any care would do.
@@ -198,19 +251,7 @@ func (p *plain) post(ctx context.Context, n int64) error {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return err
 	}
-	var said struct {
-		Verdicts []struct {
-			ID              int
-			Reason, Verdict string
-		}
-	}
-	if err := json.Unmarshal([]byte(r.Choices[0].Message.Content), &said); err != nil {
-		return err
-	}
-	if len(said.Verdicts) != 3 {
-		return fmt.Errorf("got %d verdicts", len(said.Verdicts))
-	}
-	return nil
+	return decodeVerdicts(r.Choices[0].Message.Content)
 }
 
 // spread shares calls of fn among the workers and returns calls a second.
