@@ -164,7 +164,7 @@ func refusedForm(status int, contentType string, body []byte) change {
 	}
 	switch {
 	case f.says("roles must alternate", "system role not supported", "developer instruction is not enabled", "only one system message", "system message must be") ||
-		(f.says("system role", "role 'system'", "role: system") && f.says("support")):
+		(f.says("system role", "role 'system'", "role: system", "'system'") && f.says("support")):
 		return changeSystem
 	case f.says("must contain the word 'json'", "must contain the word \"json\"", "contain the word json"):
 		return changeJSONWord

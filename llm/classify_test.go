@@ -94,13 +94,14 @@ func TestLookAlikesAreNoOverflow(t *testing.T) {
 
 func TestRefusedForm(t *testing.T) {
 	for body, want := range map[string]change{
-		`{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}`:       changeMaxTokens,
-		`{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.","param":"temperature"}}`: changeTemperature,
-		`{"error":"'response_format.type' must be 'json_schema' or 'text'"}`:                                                                                          changeFormat,
-		`{"error":{"message":"'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."}}`:                               changeJSONWord,
-		`{"error":{"code":500,"message":"Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...","type":"server_error"}}`:        changeSystem,
-		`{"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted","type":"extra_forbidden","input":"seed"}]}`:                                         changeSeed,
-		`{"error":{"message":"This model's maximum context length is 8192 tokens, max_tokens must be lower"}}`:                                                        noChange,
+		`{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}`:          changeMaxTokens,
+		`{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.","param":"temperature"}}`:    changeTemperature,
+		`{"error":"'response_format.type' must be 'json_schema' or 'text'"}`:                                                                                             changeFormat,
+		`{"error":{"message":"'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."}}`:                                  changeJSONWord,
+		`{"error":{"code":500,"message":"Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...","type":"server_error"}}`:           changeSystem,
+		`{"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted","type":"extra_forbidden","input":"seed"}]}`:                                            changeSeed,
+		`{"error":{"message":"This model's maximum context length is 8192 tokens, max_tokens must be lower"}}`:                                                           noChange,
+		`{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}`: changeSystem,
 		`{"error":{"message":"no such thing"}}`:                                                           noChange,
 		`{"error":{"message":"temperature must be between 0 and 1"}}`:                                     noChange,
 		`{"detail":[{"loc":["body"],"msg":"unexpected value","input":"the temperature of the grammar"}]}`: noChange,

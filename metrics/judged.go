@@ -51,7 +51,7 @@ func noContexts(s *eval.Sample) bool {
 // unjudged turns what a judge gave in place of verdicts into a score, or into
 // the error that stops the run. It is the one place where that is decided.
 func unjudged(ctx context.Context, err error, claims []string) (eval.Score, error) {
-	if ctx.Err() != nil {
+	if e := llm.AsError(err); ctx.Err() != nil && (e == nil || !e.Kind.StopsRun()) {
 		return eval.Score{}, ctx.Err() // a call that was broken off has not failed
 	}
 	var unusable *judge.UnusableError

@@ -14,10 +14,11 @@ var imports = map[string][]string{
 	"cache":                   {},
 	"cmd/ragjudge":            {"cache", "config", "cost", "dataset", "eval", "judge", "llm", "metrics", "prompts", "report", "run", "tokens"},
 	"config":                  {},
+	"cost/internal/gen":       {"cost"},
 	"cost":                    {"llm", "tokens"},
 	"dataset":                 {"eval"},
 	"eval":                    {},
-	"examples/quickstart/cut": {},
+	"examples/quickstart/cut": {"eval"},
 	"judge":                   {"llm", "prompts", "text"},
 	"llm":                     {},
 	"llm/llmtest":             {"llm"},
@@ -26,7 +27,9 @@ var imports = map[string][]string{
 	"report":                  {"eval"},
 	"run":                     {"eval"},
 	"text":                    {},
-	"tokens":                  {},
+	"tokens":                  {"tokens/internal/pack"},
+	"tokens/internal/gen":     {"tokens/internal/pack"},
+	"tokens/internal/pack":    {},
 }
 
 func TestWhoImportsWhom(t *testing.T) {

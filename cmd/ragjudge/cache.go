@@ -169,4 +169,3 @@ func (a *app) cacheFile(dir, configPath string) (string, error) {
 	}
 	return filepath.Join(dir, cache.FileName), nil
 }
-

@@ -83,12 +83,13 @@ func (a *app) configured(fs *pflag.FlagSet) (*config.Config, error) {
 }
 
 // loadConfig loads the configuration file at path; without a path it is
-// ragjudge.toml in the working directory, if there is one.
+// ragjudge.toml in the working directory, if there is one. Whether a judge is
+// named is checked where it is known that one is needed: see newSession.
 func (a *app) loadConfig(path string, flags []config.Flag) (*config.Config, error) {
 	if path == "" {
 		path = a.defaultConfig()
 	}
-	cfg, err := config.Load(path, config.Options{Environ: a.environ, Flags: flags})
+	cfg, err := config.Load(path, config.Options{Environ: a.environ, Flags: flags, Partial: true})
 	if err != nil {
 		hint := ""
 		if path == "" {

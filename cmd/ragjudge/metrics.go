@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragjudge/ragjudge/eval"
-	"github.com/ragjudge/ragjudge/judge"
 	"github.com/ragjudge/ragjudge/metrics"
 )
 
@@ -33,17 +32,19 @@ func (a *app) metricsCommand() *cobra.Command {
 	}
 }
 
-// sampleInfo describes a family by its name or, where that needs a cut-off and
+// sampleInfo describes a metric by its name or, where that needs a cut-off and
 // has none, by a usual one.
 func sampleInfo(name string) (metrics.Family, eval.Info, error) {
+	for _, f := range metrics.All {
+		if f.Name == name && f.CutOff == metrics.NeedsCutOff {
+			name += "@5"
+		}
+	}
 	f, err := metrics.FamilyOf(name)
 	if err != nil {
 		return f, eval.Info{}, err
 	}
-	if f.CutOff == metrics.NeedsCutOff && !strings.ContainsAny(name, "@") {
-		name = f.Name + "@5"
-	}
-	m, err := metrics.New(name, metrics.Options{Judge: judge.New(judge.Config{})})
+	m, err := metrics.New(name, metrics.Options{Judge: noJudge})
 	if err != nil {
 		return f, eval.Info{}, err
 	}

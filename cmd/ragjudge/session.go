@@ -40,11 +40,27 @@ func newSession(cfg *config.Config) (*session, error) {
 	set, err := loadPrompts(cfg)
 	errs = append(errs, err)
 	s.prompts = set
-	errs = append(errs, s.chooseMetrics(), s.checkSections(), s.chooseGates())
+	errs = append(errs, s.chooseMetrics(), s.checkSections(), s.chooseGates(), s.checkJudge())
 	if err := errors.Join(errs...); err != nil {
 		return nil, usageError(err)
 	}
 	return s, nil
+}
+
+// checkJudge asks for a judge if a metric needs one. If none does, the offline
+// judge stands in, which is never asked: no key is needed then.
+func (s *session) checkJudge() error {
+	j := &s.cfg.Judge
+	switch {
+	case !s.judged:
+		j.Provider = config.Lexical
+	case j.Provider == config.Lexical:
+	case j.Model == "":
+		return fmt.Errorf("%s: no model is named; set judge.model, or judge.provider = \"lexical\" to try things out offline", s.cfg.Place("judge.model"))
+	case j.Provider == config.Azure && j.BaseURL == "":
+		return fmt.Errorf("%s: Azure needs judge.base_url, such as https://NAME.openai.azure.com", s.cfg.Place("judge.base_url"))
+	}
+	return nil
 }
 
 func loadPrompts(cfg *config.Config) (*prompts.Set, error) {
@@ -70,7 +86,7 @@ func (s *session) chooseMetrics() error {
 	var errs []error
 	bad := func(key string, err error) { errs = append(errs, fmt.Errorf("%s: %w", s.cfg.Place(key), err)) }
 	if len(s.cfg.Metrics) == 0 {
-		bad("metrics", errors.New("no metric is named; \"ragjudge metrics\" lists them"))
+		bad("metrics", errors.New("no metric is named; \"ragjudge metrics\" lists them, and \"ragjudge init\" writes a configuration to start from"))
 	}
 	for _, given := range s.cfg.Metrics {
 		name, err := metrics.Canonical(given)
@@ -88,11 +104,11 @@ func (s *session) chooseMetrics() error {
 			continue
 		}
 		opt, err := s.metricOptions(name)
-		if err == nil {
-			opt.Judge = noJudge
-			_, err = metrics.New(name, opt)
-		}
 		if err != nil {
+			continue // checkSections tells it, with its place
+		}
+		opt.Judge = noJudge
+		if _, err := metrics.New(name, opt); err != nil {
 			bad("metrics", err)
 			continue
 		}
@@ -131,19 +147,11 @@ func (s *session) metricOptions(name string) (opt metrics.Options, err error) {
 	return opt, nil
 }
 
-// checkSections finds the sections [metric.<name>] that no metric reads.
+// checkSections checks every section [metric.<name>], whether or not the run
+// has that metric.
 func (s *session) checkSections() error {
-	used := map[string]bool{}
-	for _, name := range s.names {
-		for _, given := range s.sections(name) {
-			used[given] = true
-		}
-	}
 	var errs []error
 	for _, given := range slices.Sorted(maps.Keys(s.cfg.Metric)) {
-		if used[given] {
-			continue
-		}
 		_, err := metrics.Options{}.With(given, s.cfg.Metric[given])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: [metric.%s]: %w", s.cfg.Place("metric."+given), given, err))
@@ -159,6 +167,9 @@ func (s *session) chooseGates() error {
 		name, err := metrics.Canonical(given)
 		if err == nil && !slices.Contains(s.names, name) {
 			err = fmt.Errorf("a gate on %s, which is not among the metrics of the run: %s", name, strings.Join(s.names, ", "))
+		}
+		if err == nil && g.Min == nil && g.MinCoverage == nil {
+			err = errors.New("it has neither min nor min_coverage, so that it could not fail")
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: [gates.%q]: %w", s.cfg.Place("gates."+given), given, err))

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/llm"
+	"github.com/ragjudge/ragjudge/llm/llmtest"
+)
+
+// secretKey is the key of the fake provider. It must turn up in no output and
+// in no file.
+const secretKey = "sk-live-Zq8vT3mW0pL5xR7nKd2y"
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ragjudge": runMain})
+}
+
+// runMain is main, in the test's binary.
+func runMain() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(Main(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// The scripts run the real command line against a fake provider over HTTP.
+//
+//	serve [FAULT] [latency=D] [rejects=A,B] [answer=A] [key=K]  starts a provider; $URL is its base URL
+//	await N                                             waits until it was asked N times
+//	calls N, paid N                                     assert what the provider saw so far
+//	terminate                                           sends SIGTERM to what runs in the background
+//	samples N FILE                                      writes a dataset of N samples
+//	lines N FILE                                        asserts the number of lines
+//	keyless                                             asserts that the key is in no output and no file
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			root, err := filepath.Abs("../..")
+			if err != nil {
+				return err
+			}
+			e.Setenv("ROOT", root)
+			e.Setenv("OPENAI_API_KEY", secretKey)
+			e.Setenv("RAGJUDGE_CACHE", filepath.Join(e.WorkDir, "cache"))
+			e.Setenv("HOME", e.WorkDir)
+			e.Values[providerKey{}] = &provider{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"serve": serve, "calls": called, "paid": paid, "samples": samples, "lines": lines, "keyless": keyless, "await": await, "terminate": terminate,
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// provider is the fake provider of one script.
+type provider struct {
+	*llmtest.Server
+	mu      sync.Mutex
+	came    int
+	arrived chan struct{} // closed and made anew with every request
+}
+
+type providerKey struct{}
+
+func providerOf(ts *testscript.TestScript) *provider {
+	p := ts.Value(providerKey{}).(*provider)
+	if p.Server == nil {
+		ts.Fatalf("no provider was started")
+	}
+	return p
+}
+
+// note counts an arrival and wakes those that wait for one.
+func (p *provider) note() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.came++
+	close(p.arrived)
+	p.arrived = make(chan struct{})
+}
+
+// await returns when n requests have come.
+func (p *provider) await(n int) {
+	for {
+		p.mu.Lock()
+		came, next := p.came, p.arrived
+		p.mu.Unlock()
+		if came >= n {
+			return
+		}
+		<-next
+	}
+}
+
+// faults are those that a script can name.
+var faults = map[string]llmtest.FaultFunc{
+	"unauthorized":       llmtest.Always(llmtest.Unauthorized()),
+	"payment_required":   llmtest.Always(llmtest.PaymentRequired()),
+	"insufficient_quota": llmtest.Always(llmtest.InsufficientQuota()),
+	"model_not_found":    llmtest.Always(llmtest.ModelNotFound()),
+	"daily_quota":        llmtest.Always(llmtest.RateLimit("43200")),
+	"refusal":            llmtest.Always(llmtest.Refusal()),
+	"content_filter":     llmtest.OnFirstTryOf("What color is sample 3?", llmtest.ContentFilter()),
+	"hang":               llmtest.Always(llmtest.Hang()),
+	"storm":              storm(),
+}
+
+// storm is everything that a provider does on a bad night. It depends on the
+// request and its try, and not on when it comes, so that results can be compared.
+func storm() llmtest.FaultFunc {
+	return llmtest.Seeded(7, 0.2, llmtest.RateLimit("0.01"), llmtest.RateLimitBare(), llmtest.Status(500), llmtest.ServiceUnavailableHTML(),
+		llmtest.Slow(5*time.Millisecond), llmtest.CutBody(), llmtest.Reset(), llmtest.EmptyChoices(),
+		llmtest.FencedJSON(), llmtest.Thinking(), llmtest.MoreVerdicts())
+}
+
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	opt := llmtest.Options{Answer: judge.LexicalAnswer, Key: secretKey}
+	for _, arg := range args {
+		k, v, ok := strings.Cut(arg, "=")
+		switch {
+		case !ok:
+			f, known := faults[arg]
+			if !known {
+				ts.Fatalf("no fault %q", arg)
+			}
+			opt.Fault = f
+		case k == "answer":
+			opt.Answer = func(*llm.Request) string { return v }
+		case k == "latency":
+			d, err := time.ParseDuration(v)
+			ts.Check(err)
+			opt.Latency = d
+		case k == "rejects":
+			opt.Rejects = strings.Split(v, ",")
+		case k == "key":
+			opt.Key = v
+		default:
+			ts.Fatalf("serve: what is %q?", arg)
+		}
+	}
+	p := ts.Value(providerKey{}).(*provider)
+	p.came, p.arrived = 0, make(chan struct{})
+	strike := opt.Fault
+	opt.Fault = func(n int, r *llmtest.Request) llmtest.Fault {
+		p.note()
+		if strike == nil {
+			return llmtest.Fault{}
+		}
+		return strike(n, r)
+	}
+	p.Server = llmtest.New(opt)
+	ts.Defer(p.Server.Close)
+	ts.Setenv("URL", p.URL())
+}
+
+func called(ts *testscript.TestScript, neg bool, args []string) {
+	count(ts, neg, args, providerOf(ts).Requests())
+}
+
+func paid(ts *testscript.TestScript, neg bool, args []string) {
+	count(ts, neg, args, providerOf(ts).Paid())
+}
+
+func count(ts *testscript.TestScript, neg bool, args []string, got int) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if (got == want) == neg {
+		ts.Fatalf("there are %d, want %d (not: %t)", got, want, neg)
+	}
+}
+
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	providerOf(ts).await(n)
+}
+
+// terminate sends SIGTERM to what runs in the background, as a scheduler does.
+func terminate(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, c := range ts.BackgroundCmds() {
+		ts.Check(c.Process.Signal(syscall.SIGTERM))
+	}
+}
+
+func samples(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), testSamples(n), 0o600))
+}
+
+// testSamples makes n samples, each with texts of its own, some with less.
+func testSamples(n int) []byte {
+	var b bytes.Buffer
+	for i := 1; i <= n; i++ {
+		answer := fmt.Sprintf("Sample %d is green. It weighs %d grams.", i, i)
+		if i%7 == 0 {
+			answer = "I don't know."
+		}
+		fmt.Fprintf(&b, `{"id":"s%d","question":"What color is sample %d?","answer":%q,"contexts":[{"id":"c%d","text":"Sample %d is green and weighs %d grams."},{"id":"x%d","text":"The weather was fine on day %d."}],"ground_truth":"Sample %d is green.","relevant_ids":["c%d"],"category":"k%d"}`+"\n",
+			i, i, answer, i, i, i+i%2, i, i, i, i, i%2)
+	}
+	return b.Bytes()
+}
+
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	count(ts, neg, args[:1], strings.Count(ts.ReadFile(args[1]), "\n"))
+}
+
+// keyless looks for the key in everything that the script has left behind.
+func keyless(ts *testscript.TestScript, _ bool, _ []string) {
+	needle := []byte(secretKey[8:])
+	if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), string(needle)) {
+		ts.Fatalf("the key is in the output")
+	}
+	seen := 0
+	ts.Check(filepath.WalkDir(ts.Getenv("WORK"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		seen++
+		if bytes.Contains(b, needle) {
+			ts.Fatalf("the key is in %s", path)
+		}
+		return nil
+	}))
+	if seen == 0 {
+		ts.Fatalf("no file was looked at")
+	}
+}
