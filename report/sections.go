@@ -193,20 +193,20 @@ func scoreCell(l SampleLine, metric string) string {
 	return none
 }
 
-// worstReason returns the reason of the lowest of the ranking scores that has
-// one, under its metric's name.
+// worstReason returns the reason of the lowest of the ranking scores, under its
+// metric's name; the first one of several.
 func worstReason(l SampleLine, by []string) string {
 	var lowest *ScoreLine
 	for i := range l.Scores {
 		sc := &l.Scores[i]
-		if sc.Value == nil || sc.Reason == "" || !slices.Contains(by, sc.Metric) {
+		if sc.Value == nil || !slices.Contains(by, sc.Metric) {
 			continue
 		}
 		if lowest == nil || *sc.Value < *lowest.Value {
 			lowest = sc
 		}
 	}
-	if lowest == nil {
+	if lowest == nil || lowest.Reason == "" {
 		return ""
 	}
 	return lowest.Metric + ": " + lowest.Reason

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -182,13 +184,31 @@ func rating(detail json.RawMessage) *float64 {
 	return d.Rating
 }
 
-// judgeReason reads the judge's reason from a detail, {"reason": "...", ...}.
+// judgeReason reads the judge's reason from a detail, {"reason": "...", ...}. A
+// detail of verdicts on claims or chunks has many reasons: it is told how many
+// verdicts there are of each kind.
 func judgeReason(detail json.RawMessage) string {
+	type verdict struct {
+		Verdict string `json:"verdict"`
+	}
 	var d struct {
-		Reason string `json:"reason"`
+		Reason string    `json:"reason"`
+		Claims []verdict `json:"claims"`
+		Chunks []verdict `json:"chunks"`
 	}
 	if json.Unmarshal(detail, &d) != nil {
 		return ""
 	}
-	return d.Reason
+	if d.Reason != "" {
+		return d.Reason
+	}
+	counts := map[string]int{}
+	for _, v := range append(d.Claims, d.Chunks...) {
+		counts[v.Verdict]++
+	}
+	var words []string
+	for _, v := range slices.Sorted(maps.Keys(counts)) {
+		words = append(words, fmt.Sprintf("%d %s", counts[v], v))
+	}
+	return strings.Join(words, ", ")
 }
