@@ -204,7 +204,7 @@ func newPlain(b *testing.B, s *judgeServer, j *judge.Judge) *plain {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if !sameJSON(b, text, again) || max(len(text), len(again))-min(len(text), len(again)) > len(text)/100 {
+	if !sameJSON(b, text, again) || max(len(text), len(again))-min(len(text), len(again)) > len(text)/20 {
 		b.Fatalf("the yardstick sends another body than the judge:\n%s\n%s", again, text)
 	}
 	return p
