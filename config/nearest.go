@@ -1,35 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
 
-// distance is the number of single letters that must be put in, left out,
-// replaced or swapped with their neighbour to make b of a (optimal string
-// alignment).
-func distance(a, b string) int {
-	s, t := []rune(a), []rune(b)
-	rows := make([][]int, len(s)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(t)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(s); i++ {
-		for j := 1; j <= len(t); j++ {
-			change := 1
-			if s[i-1] == t[j-1] {
-				change = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+change)
-			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(s)][len(t)]
-}
+	words "github.com/ragjudge/ragjudge/text"
+)
 
 // longest is the length from which on a name is no typo of a known one.
 const longest = 100
@@ -40,7 +15,7 @@ func near(a, b string) (int, bool) {
 	if len(a) > longest {
 		return 0, false
 	}
-	d := distance(a, b)
+	d := words.Distance(a, b)
 	return d, d <= max(1, len(b)/3) && d < len(b)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/text"
 )
 
 // maxCutOff bounds k: a list of a million ids is no list that anyone looks at,
@@ -128,33 +129,10 @@ func nearest(base string) string {
 			name += "@5"
 		}
 		for _, known := range append([]string{squeeze(f.Name)}, f.Aliases...) {
-			if d := edits(word, known); best < 0 || d < best {
+			if d := text.Distance(word, known); best < 0 || d < best {
 				best, bestName = d, name
 			}
 		}
 	}
 	return bestName
-}
-
-// edits is the Levenshtein distance in bytes; a name is cut so that a hostile
-// one costs nothing.
-func edits(a, b string) int {
-	a = a[:min(len(a), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ragjudge/ragjudge/text"
 )
 
 // spec says what a template is for.
@@ -91,7 +93,7 @@ func metricNames() []string {
 func didYouMean(name string, known []string) string {
 	best, least := "", len([]rune(name))/2+1
 	for _, k := range known {
-		if d := distance(name, k); d < least {
+		if d := text.Distance(strings.ToLower(name), strings.ToLower(k)); d < least {
 			best, least = k, d
 		}
 	}
@@ -99,26 +101,4 @@ func didYouMean(name string, known []string) string {
 		return fmt.Sprintf(" (known: %s)", strings.Join(known, ", "))
 	}
 	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// distance is the Levenshtein distance in runes, in which case doesn't count.
-func distance(a, b string) int {
-	s, t := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	row := make([]int, len(t)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range s {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range t {
-			cost := diagonal
-			if s[i] != t[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(t)]
 }

@@ -113,7 +113,7 @@ type Execution struct {
 	RowsReused int       `json:"rows_reused"`
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`
-	// Exit says how it ended: "done", "interrupted", "over_budget" or another
+	// Exit says how it ended: "done", "interrupted", "stopped" or another
 	// word of the caller's.
 	Exit string `json:"exit"`
 	// ExitReason explains an Exit other than "done".

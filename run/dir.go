@@ -96,7 +96,7 @@ func (d *Dir) load(fresh Manifest) error {
 	if err := d.writeManifest(); err != nil {
 		return err
 	}
-	d.index = newIndex(d.Manifest.Dataset.Rows)
+	d.index = newIndex(max(d.Manifest.Dataset.Rows, d.Manifest.Dataset.LastRow))
 	if err := d.openResults(); err != nil {
 		return err
 	}

@@ -92,6 +92,9 @@ func (j *journal) line(e entry) error {
 // append keeps one row. With flush the row outlives this process from then on;
 // a row that is not flushed follows at once, since more rows are waiting.
 func (j *journal) append(f finished, flush bool) error {
+	if !j.index.has(f.row) {
+		return fmt.Errorf("keep row %d: the dataset was said to end at row %d", f.row, len(j.index.rows)-1)
+	}
 	e := entry{Row: f.row, Usage: &f.usage}
 	if f.result != nil {
 		b, err := eval.MarshalJSON(f.result)

@@ -54,7 +54,10 @@ type Dataset struct {
 	Path   string `json:"path"`
 	Format string `json:"format"`
 	SHA256 string `json:"sha256"`
-	Rows   int    `json:"rows"`
+	// Rows is the number of samples; LastRow the row number of the last one,
+	// which is higher where bad lines were skipped.
+	Rows    int `json:"rows"`
+	LastRow int `json:"last_row"`
 }
 
 // Execution is one process that worked on the run.
@@ -62,7 +65,7 @@ type Execution struct {
 	Number   int       `json:"number"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
-	// Outcome is "complete", "interrupted", "stopped" or "error".
+	// Outcome is the caller's word for how it ended, such as "done".
 	Outcome string `json:"outcome"`
 	// Scored and Reused count rows, as in Stats.
 	Scored int `json:"scored"`

@@ -70,6 +70,9 @@ func outcome(stop error) string {
 // verdict gives the exit code of a run that went through: the gates, and
 // where none stands guard, a judge that left a metric without any score.
 func verdict(sum *report.Summary) error {
+	if !sum.Complete {
+		return &exitError{code: exitInternal, err: fmt.Errorf("%d of %d rows have a result, and nothing says why the others have none: a fault of ragjudge; please report it", sum.RowsDone, *sum.Rows)}
+	}
 	var bad []string
 	for _, g := range sum.Gates {
 		if g.Outcome != report.Pass {

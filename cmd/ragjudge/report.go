@@ -12,33 +12,11 @@ import (
 	"github.com/ragjudge/ragjudge/report"
 )
 
-// formats are the renderings of a summary.
-var formats = []struct {
-	name   string
-	render func(io.Writer, *report.Summary) error
-}{
-	{"text", func(w io.Writer, s *report.Summary) error {
-		return report.Text(w, s, report.TextOptions{Width: terminalWidth(w)})
-	}},
-	{"md", report.Markdown},
-	{"json", report.JSON},
-	{"csv", report.CSV},
-}
-
-func formatNames() []string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
-}
-
 func (a *app) render(s *report.Summary, format string) error {
-	i := slices.Index(formatNames(), format)
-	if i < 0 {
-		return usagef("unknown format %q: there are %s", format, strings.Join(formatNames(), ", "))
+	if !slices.Contains(report.Formats, format) {
+		return usagef("unknown format %q: there are %s", format, strings.Join(report.Formats, ", "))
 	}
-	return formats[i].render(a.out, s)
+	return report.Render(a.out, s, format, terminalWidth(a.out))
 }
 
 func (a *app) reportCommand() *cobra.Command {
@@ -55,7 +33,7 @@ func (a *app) reportCommand() *cobra.Command {
 			return a.render(s, format)
 		},
 	}
-	c.Flags().StringVarP(&format, "format", "f", "text", strings.Join(formatNames(), ", "))
+	c.Flags().StringVarP(&format, "format", "f", "text", strings.Join(report.Formats, ", "))
 	return c
 }
 

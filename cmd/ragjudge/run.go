@@ -65,7 +65,7 @@ type scoring struct {
 
 // run scores the dataset and prints its summary.
 func (a *app) run(ctx context.Context, cfg *config.Config, format string) error {
-	if !slices.Contains(formatNames(), format) {
+	if !slices.Contains(report.Formats, format) {
 		return a.render(nil, format)
 	}
 	s, err := newSession(cfg)
@@ -122,7 +122,8 @@ func (x *scoring) open() error {
 	identity := x.s.identity(dry.endpoint, x.infos, x.data)
 	dir, err := run.Open(x.s.outDir(identity), run.Manifest{
 		Tool: "ragjudge " + versionString(), Identity: identity, PriceDate: x.book.Table.Date, Config: resolved,
-		Dataset: run.Dataset{Path: x.data.Path, Format: string(x.data.Format), SHA256: x.data.SHA256, Rows: x.s.rows(x.data)},
+		Dataset: run.Dataset{Path: x.data.Path, Format: string(x.data.Format), SHA256: x.data.SHA256, Rows: x.s.rows(x.data),
+			LastRow: x.data.Rows + x.data.BadLines},
 	})
 	var differs *run.DiffersError
 	if errors.As(err, &differs) {
@@ -169,7 +170,7 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		hard, cancel := graceful(ctx, cfg.Limits.Grace, log)
 		defer cancel()
 		stats, runErr = x.dir.Execute(hard, src, run.Options{
-			Metrics: list, Workers: cfg.Limits.Concurrency, Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: track,
+			Metrics: list, Workers: cfg.Limits.Concurrency, Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: tracker(cfg.Judge.Provider == config.Lexical),
 			OnRow: func(*eval.Result, run.Usage) { prog.Row() },
 			OnPanic: func(metric string, row int, reason string) {
 				log.Error("a metric failed by a fault of ragjudge; please report it", "metric", metric, "row", row, "panic", reason)
@@ -267,16 +268,22 @@ func again(retry string) func(eval.Score) bool {
 	}
 }
 
-// track counts what one sample costs.
-func track(ctx context.Context) (context.Context, func() run.Usage) {
-	var t llm.Tally
-	return llm.WithTally(ctx, &t), func() run.Usage {
-		c := t.Counts()
-		return run.Usage{
-			Calls: int(c.Paid), CacheHits: int(c.Hits + c.Shared), Attempts: int(c.Attempts),
-			PromptTokens: c.Usage.PromptTokens, CompletionTokens: c.Usage.CompletionTokens,
-			CachedTokens: c.Usage.CachedTokens, ReasoningTokens: c.Usage.ReasoningTokens,
-			UnknownUsage: int(c.UnknownUsage + c.Unclear), CostUSD: c.CostUSD, UnpricedCalls: int(c.UnknownPrice),
+// tracker counts what one sample costs. The offline judge has no tokens, and
+// costs nothing.
+func tracker(offline bool) func(context.Context) (context.Context, func() run.Usage) {
+	return func(ctx context.Context) (context.Context, func() run.Usage) {
+		var t llm.Tally
+		return llm.WithTally(ctx, &t), func() run.Usage {
+			c := t.Counts()
+			if offline {
+				return run.Usage{Calls: int(c.Paid), CacheHits: int(c.Hits + c.Shared), Attempts: int(c.Attempts)}
+			}
+			return run.Usage{
+				Calls: int(c.Paid), CacheHits: int(c.Hits + c.Shared), Attempts: int(c.Attempts),
+				PromptTokens: c.Usage.PromptTokens, CompletionTokens: c.Usage.CompletionTokens,
+				CachedTokens: c.Usage.CachedTokens, ReasoningTokens: c.Usage.ReasoningTokens,
+				UnknownUsage: int(c.UnknownUsage + c.Unclear), CostUSD: c.CostUSD, UnpricedCalls: int(c.UnknownPrice),
+			}
 		}
 	}
 }
@@ -284,9 +291,6 @@ func track(ctx context.Context) (context.Context, func() run.Usage) {
 // usage puts a run's usage into the summary's form: a cost that is not wholly
 // known is not told as a number.
 func (x *scoring) usage(u run.Usage) report.Usage {
-	if x.s.cfg.Judge.Provider == config.Lexical {
-		u.UnknownUsage, u.UnpricedCalls = 0, 0 // it has no tokens, and costs nothing
-	}
 	out := report.Usage{Calls: int64(u.Calls), CacheHits: int64(u.CacheHits), Tokens: report.Tokens{
 		Prompt: int64(u.PromptTokens), Completion: int64(u.CompletionTokens), Cached: int64(u.CachedTokens),
 		Reasoning: int64(u.ReasoningTokens), Unknown: int64(u.UnknownUsage)}}

@@ -202,6 +202,7 @@ func (s *session) identity(endpoint string, infos []eval.Info, data dataset.Info
 	items := []run.Item{
 		{Name: "dataset", Value: "sha256:" + data.SHA256},
 		{Name: "dataset.format", Value: string(data.Format)},
+		{Name: "dataset.delimiter", Value: c.Dataset.Delimiter},
 		{Name: "dataset.rows", Value: fmt.Sprint(s.rows(data))},
 	}
 	for _, field := range slices.Sorted(maps.Keys(c.Dataset.Columns)) {
@@ -221,9 +222,19 @@ func (s *session) identity(endpoint string, infos []eval.Info, data dataset.Info
 		run.Item{Name: "judge.seed", Value: show(c.Judge.Seed)},
 	)
 	for _, t := range s.prompts.List() {
+		if !s.uses(t.Name) {
+			continue
+		}
 		items = append(items, run.Item{Name: "prompt." + t.Name, Value: t.Hash})
 	}
 	return items
+}
+
+// uses reports whether a metric of the run uses the template. The one that
+// splits claims belongs to no metric alone.
+func (s *session) uses(template string) bool {
+	metric, _, _ := strings.Cut(template, "/")
+	return metric == "claims" || slices.Contains(s.names, metric)
 }
 
 // settings shows the options of a metric as they are configured, empty for
