@@ -26,6 +26,8 @@ type judgeServer struct {
 	*httptest.Server
 	calls atomic.Int64
 	first atomic.Pointer[[]byte] // the first body that came
+	// When the first call came, and the last was answered; for one client only.
+	began, ended atomic.Pointer[time.Time]
 }
 
 // serve starts a server that replies with content after a latency.
@@ -47,6 +49,8 @@ func serve(b *testing.B, content string, latency time.Duration) *judgeServer {
 		if s.calls.Add(1) == 1 {
 			text, _ := io.ReadAll(r.Body) // a broken body shows in the comparison
 			s.first.Store(&text)
+			now := time.Now()
+			s.began.Store(&now)
 		} else {
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
@@ -55,6 +59,8 @@ func serve(b *testing.B, content string, latency time.Duration) *judgeServer {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(body)
+		now := time.Now()
+		s.ended.Store(&now)
 	}))
 	b.Cleanup(s.Close)
 	return s
