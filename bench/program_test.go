@@ -17,12 +17,16 @@ import (
 	"time"
 )
 
+// buildDir is where build has put the program; empty if no benchmark wanted it.
+var buildDir string
+
 // build compiles the program once for all benchmarks.
 var build = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp(os.Getenv("RAGJUDGE_BENCH_DIR"), "ragjudge-bench-")
 	if err != nil {
 		return "", err
 	}
+	buildDir = dir
 	bin := filepath.Join(dir, "ragjudge")
 	if runtime.GOOS == "windows" {
 		bin += ".exe"
@@ -37,8 +41,8 @@ var build = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if bin, err := build(); err == nil && bin != "" {
-		_ = os.RemoveAll(filepath.Dir(bin)) // what is left there is the system's to clean
+	if buildDir != "" {
+		_ = os.RemoveAll(buildDir) // what is left there is the system's to clean
 	}
 	os.Exit(code)
 }
