@@ -37,6 +37,9 @@ type reply struct {
 	tail bool
 	// thought reports that thinking was left out.
 	thought bool
+	// words reports that the reply is not JSON alone: any of these, or words
+	// between the values.
+	words bool
 }
 
 // source reports whether a text stands in the data of the ask. Nil stands for
@@ -47,8 +50,7 @@ type source func(text string) bool
 // stands in the data too. A judge that talks about a hostile sample quotes the
 // verdicts in it, and they must not pass for its own.
 func (r reply) quoted(f found, data source) *problem {
-	words := r.tail || r.thought || slices.ContainsFunc(r.values, func(v found) bool { return v.prose })
-	if !words || data == nil || !data(f.raw) {
+	if !r.words || data == nil || !data(f.raw) {
 		return nil
 	}
 	return problemf(CodeAmbiguous, "the JSON in the reply may be a quotation, because it stands in the data too")
@@ -99,7 +101,8 @@ func read(content string) (reply, *problem) {
 	if r.dropped && r.prose {
 		return reply{}, problemf(CodeAmbiguous, "the reply holds JSON before and behind a closing tag, and words behind that")
 	}
-	return reply{values: r.values, tail: r.prose, thought: r.thought}, nil
+	words := r.prose || r.thought || slices.ContainsFunc(r.values, func(v found) bool { return v.prose })
+	return reply{values: r.values, tail: r.prose, thought: r.thought, words: words}, nil
 }
 
 // unpack unpacks a reply that is one JSON string with JSON in it.

@@ -62,22 +62,30 @@ func (f form) request(req *Request) openai.ChatCompletionRequest {
 			r.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
 		}
 	}
-	for _, m := range req.Messages {
-		// go-openai leaves an empty content out, which servers refuse.
-		r.Messages = append(r.Messages, openai.ChatCompletionMessage{Role: string(m.Role), Content: cmp.Or(m.Content, "(nothing)")})
+	return r
+}
+
+// messages are the chat as JSON. go-openai would encode each message three
+// times over (to itself, then checked, then compacted), which for some
+// kilobytes takes as long as all the rest of a call; so they are put into its
+// place for them.
+func (f form) messages(req *Request) ([]byte, error) {
+	list := slices.Clone(req.Messages)
+	for i, m := range list {
+		list[i].Content = cmp.Or(m.Content, "(nothing)") // an empty one is refused by servers
 	}
 	first := func(role Role) int {
-		return slices.IndexFunc(r.Messages, func(m openai.ChatCompletionMessage) bool { return m.Role == string(role) })
+		return slices.IndexFunc(list, func(m Message) bool { return m.Role == role })
 	}
 	sys := first(System)
 	if f.jsonWord && sys >= 0 {
-		r.Messages[sys].Content += "\n\nReply in JSON."
+		list[sys].Content += "\n\nReply in JSON."
 	}
 	if user := first(User); f.mergeSystem && sys >= 0 && user > sys {
-		r.Messages[user].Content = r.Messages[sys].Content + "\n\n" + r.Messages[user].Content
-		r.Messages = slices.Delete(r.Messages, sys, sys+1)
+		list[user].Content = list[sys].Content + "\n\n" + list[user].Content
+		list = slices.Delete(list, sys, sys+1)
 	}
-	return r
+	return json.Marshal(list)
 }
 
 // extra are the members of the request that go-openai would leave out where

@@ -165,7 +165,11 @@ func (o *OpenAI) Complete(ctx context.Context, req *Request) (*Response, error) 
 func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
 	for {
 		form := o.forms.get(req.Model)
-		x := &exchange{extra: form.extra(req)}
+		messages, merr := form.messages(req)
+		if merr != nil {
+			return nil, merr
+		}
+		x := &exchange{messages: messages, extra: form.extra(req)}
 		err := o.send(ctx, x, form, req)
 		if x.header != nil && o.cfg.OnHeaders != nil {
 			if info := o.rates(x.header); !info.empty() {
@@ -325,6 +329,9 @@ func text(raw json.RawMessage) string {
 func content(raw json.RawMessage) (said, refused string) {
 	if bytes.HasPrefix(raw, []byte("{")) {
 		return string(raw), "" // some servers give the JSON itself
+	}
+	if bytes.HasPrefix(raw, []byte(`"`)) {
+		return text(raw), ""
 	}
 	var parts []struct{ Type, Text, Refusal string }
 	if json.Unmarshal(raw, &parts) != nil {

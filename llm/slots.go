@@ -15,7 +15,9 @@ type slots struct {
 }
 
 const (
-	startSlots = 8
+	// startSlots is small against what servers allow, and large enough that a run
+	// at 256 calls is at full width after four rounds.
+	startSlots = 32
 	// decrease is what a refusal leaves of the calls that were in flight.
 	decrease = 0.7
 	// probe is the growth of a round, as a share of the slots.

@@ -43,12 +43,13 @@ func newTransport(concurrency int) *http.Transport {
 // exchange is what really went over the wire in one attempt. go-openai's types
 // lose or refuse some of it, so it is kept here, past them.
 type exchange struct {
-	extra  []byte // members to put into the request's body
-	status int
-	header http.Header
-	body   []byte
-	err    error // no whole reply came
-	sent   bool
+	messages []byte // the chat, put where go-openai writes none
+	extra    []byte // members to put into the request's body
+	status   int
+	header   http.Header
+	body     []byte
+	err      error // no whole reply came
+	sent     bool
 }
 
 type exchangeKey struct{}
@@ -96,12 +97,15 @@ func (x *exchange) complete(req *http.Request) error {
 		return fmt.Errorf("encode the request: %w", err)
 	}
 	body = bytes.TrimRight(body, " \n")
-	if len(x.extra) > 0 {
-		if !bytes.HasSuffix(body, []byte("}")) {
-			return errors.New("encode the request: it is no JSON object")
-		}
-		body = append(append(body[:len(body)-1], x.extra...), '}')
+	const none = `"messages":null` // no JSON string holds bare quotes
+	before, after, ok := bytes.Cut(body, []byte(none))
+	if !ok || !bytes.HasSuffix(after, []byte("}")) {
+		return errors.New("encode the request: it is no JSON object with a place for messages")
 	}
+	whole := make([]byte, 0, len(body)+len(x.messages)+len(x.extra))
+	whole = append(append(whole, before...), none[:len(none)-len("null")]...)
+	whole = append(append(whole, x.messages...), after[:len(after)-1]...)
+	body = append(append(whole, x.extra...), '}')
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	req.ContentLength = int64(len(body))

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ragjudge/ragjudge/tokens"
 )
@@ -173,20 +172,16 @@ func TestSpecialTokensAreOrdinaryText(t *testing.T) {
 }
 
 // TestLongRuns holds that no text takes time with its square: 100,000 letters
-// of one run took other encoders 6 to 8 s. The bound is far above the few tens of
-// milliseconds that it takes, for slow machines and the race detector.
+// of one run took other encoders 6 to 8 s, so that the million here would outlast
+// the test's time limit.
 func TestLongRuns(t *testing.T) {
 	enc := tokens.O200kBase()
 	enc.Count("unpack the vocabulary first")
 	for _, unit := range []string{"a", "ab", "aB", "A", "日", "日A", " ", "\n", " \n", "=", "\u0301", "7", "é", "'s", "\xff"} {
-		text := strings.Repeat(unit, 100_000/len(unit))
-		start := time.Now()
+		text := strings.Repeat(unit, 1_000_000/len(unit))
 		n := enc.Count(text)
-		if took := time.Since(start); took > 4*time.Second {
-			t.Errorf("100 kB of %q took %v", unit, took)
-		}
 		if n < len(text)/128 {
-			t.Errorf("100 kB of %q: %d tokens, fewer than can be", unit, n)
+			t.Errorf("1 MB of %q: %d tokens, fewer than can be", unit, n)
 		}
 	}
 }

@@ -81,6 +81,7 @@ func (a *app) run(ctx context.Context, cfg *config.Config, format string) error 
 		return err
 	}
 	defer reader.Close() //nolint:errcheck // it was only read
+	a.tuneMemory(data.Rows)
 	x := &scoring{app: a, s: s, book: book, data: data}
 	if err := x.open(); err != nil {
 		return err
