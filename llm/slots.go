@@ -1,5 +1,7 @@
 package llm
 
+import "math"
+
 // slots bounds how many calls are in flight, by additive increase and
 // multiplicative decrease as TCP does: it starts small and doubles with each
 // round of replies until the first refusal, then probes slowly. What counts as
@@ -15,9 +17,11 @@ type slots struct {
 }
 
 const (
-	// startSlots is small against what servers allow, and large enough that a run
-	// at 256 calls is at full width after four rounds.
-	startSlots = 32
+	// startSlots is where a run starts, and startShare the share of a large
+	// configured maximum that goes before it: who allows 256 calls expects a
+	// server that stands 32.
+	startSlots = 8
+	startShare = 1. / 8
 	// decrease is what a refusal leaves of the calls that were in flight.
 	decrease = 0.7
 	// probe is the growth of a round, as a share of the slots.
@@ -26,7 +30,7 @@ const (
 
 func newSlots(limit int) slots {
 	l := float64(limit)
-	return slots{limit: l, n: min(startSlots, l), slow: l}
+	return slots{limit: l, n: min(max(startSlots, math.Floor(l*startShare)), l), slow: l}
 }
 
 func (s *slots) count() int { return int(s.n) }
