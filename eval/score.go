@@ -124,11 +124,14 @@ const ResultSchema = 1
 // Result is what a run says about one sample: one line of results.jsonl.
 // It holds nothing that depends on timing, concurrency or the cache.
 type Result struct {
-	Schema   int     `json:"schema"`
-	Row      int     `json:"row"`
-	ID       string  `json:"id"`
-	Category string  `json:"category"`
-	Scores   []Score `json:"scores"`
+	// Schema is ResultSchema.
+	Schema int `json:"schema"`
+	// Row, ID and Category are the sample's.
+	Row      int    `json:"row"`
+	ID       string `json:"id"`
+	Category string `json:"category"`
+	// Scores holds one score a metric, in the configured order.
+	Scores []Score `json:"scores"`
 }
 
 // Has reports whether any score of the result has the given status.

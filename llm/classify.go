@@ -39,11 +39,15 @@ type rule struct {
 const (
 	hintKey   = "check that the environment variable named by judge.api_key_env holds a valid key for this endpoint"
 	hintURL   = "check judge.base_url: is the /v1 at its end missing, or doubled?"
+	hintMoney = "the account has no money left: add credit at the provider, then run the same command again"
 	hintModel = "check judge.model against the endpoint's list of models"
 )
 
 var rules = []rule{
 	{func(f facts) bool { return f.html && f.status < 300 }, Fatal, "not_an_api", "a web page answers there: " + hintURL},
+	{func(f facts) bool {
+		return f.code("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance", "insufficient_credits")
+	}, Fatal, "insufficient_quota", hintMoney},
 	{func(f facts) bool {
 		return f.says("perday", "per day", "per-day", "per_day", "(rpd)", "(tpd)", "daily") && f.limitLike()
 	},
@@ -54,9 +58,9 @@ var rules = []rule{
 		RateLimited, "rate_limited", ""},
 	{func(f facts) bool {
 		return f.status == http.StatusPaymentRequired ||
-			f.code("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance", "insufficient_credits", "credit_limit_reached") ||
+			f.code("credit_limit_reached") ||
 			f.says("insufficient balance", "insufficient credit", "insufficient funds", "credit balance is too low", "exceeded your current quota", "payment required", "out of credit", "no remaining credit")
-	}, Fatal, "insufficient_quota", "the account has no money left: add credit at the provider, then run the same command again"},
+	}, Fatal, "insufficient_quota", hintMoney},
 	{facts.tooLargeForLimit, Row, "request_above_token_limit", "this sample alone is above the endpoint's tokens a minute; shorten its contexts or lower judge.max_tokens"},
 	{func(f facts) bool {
 		return f.code("content_filter", "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "moderation_blocked") ||

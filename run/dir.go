@@ -138,15 +138,16 @@ func (d *Dir) openResults() error {
 
 func (d *Dir) openJournal() error {
 	path := filepath.Join(d.path, journalName)
-	execution := 0
 	var end int64
 	f, err := os.Open(path)
+	if err == nil && d.settled(f) {
+		f.Close()
+		d.journal, err = openJournal(path, 0, d.number, d.index)
+		return err
+	}
 	if err == nil {
 		end, err = replay(f, path, func(e entry, off int64, n int) {
-			switch {
-			case e.Execution > 0:
-				execution = e.Execution
-			case e.Usage != nil:
+			if e.Usage != nil {
 				d.carried = d.carried.Add(*e.Usage)
 			}
 			if e.Result != nil && d.index.has(e.Row) {
@@ -158,11 +159,23 @@ func (d *Dir) openJournal() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if execution > 0 && execution < d.number {
-		d.carried = Usage{} // already in the manifest: the crash came after that
-	}
 	d.journal, err = openJournal(path, end, d.number, d.index)
 	return err
+}
+
+// settled reports a journal of an execution that the manifest counts already:
+// its rows are in the results, and the crash came before it was removed. It
+// leaves the file at its start.
+func (d *Dir) settled(f *os.File) bool {
+	var head entry
+	line, err := bufio.NewReader(f).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &head)
+	}
+	if _, serr := f.Seek(0, io.SeekStart); serr != nil || err != nil {
+		return false
+	}
+	return head.Execution > 0 && head.Execution < d.number
 }
 
 // Done returns how many rows have a result.

@@ -300,6 +300,7 @@ func score(ctx context.Context, s *eval.Sample, opt Options, prior *eval.Result)
 	r := &eval.Result{Schema: eval.ResultSchema, Row: s.Row, ID: s.ID, Category: s.Category,
 		Scores: make([]eval.Score, len(opt.Metrics))}
 	var g errgroup.Group
+	var stop error
 	for i, m := range opt.Metrics {
 		info := m.Info()
 		if old := find(prior, info.Name); old != nil && !opt.Again(*old) {
@@ -311,14 +312,15 @@ func score(ctx context.Context, s *eval.Sample, opt Options, prior *eval.Result)
 			return err
 		}
 		if !info.Judged {
-			if err := one(); err != nil {
-				return nil, err
+			if stop = one(); stop != nil {
+				break
 			}
 			continue
 		}
 		g.Go(one)
 	}
-	if err := g.Wait(); err != nil {
+	// Whatever happened, no metric is left running without an owner.
+	if err := cmpErr(g.Wait(), stop); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -223,6 +223,47 @@ func TestCrashBeforeTheJournalIsRemoved(t *testing.T) {
 	}
 }
 
+// A second crash, in an execution that found the journal of a settled one, must
+// not hide what it had spent.
+func TestTwoCrashesCountAllCosts(t *testing.T) {
+	const n = 6
+	fail := true
+	opt := run.Options{Workers: 1, Track: oneCall, Metrics: []eval.Metric{metric{name: "a", fn: func(ctx context.Context, s *eval.Sample) (eval.Score, error) {
+		if fail && s.Row > 3 {
+			return eval.Without(eval.Failed, "timeout"), nil
+		}
+		return third(ctx, s)
+	}}}}
+	dir := t.TempDir()
+	d := open(t, dir, n)
+	st, err := d.Execute(t.Context(), &rows{n: n}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(t, d, st)
+	write(t, filepath.Join(dir, "journal.jsonl"), journal) // the first crash, before it was removed
+
+	fail = false
+	d = open(t, dir, n)
+	if d.Carried() != (run.Usage{}) {
+		t.Errorf("carried %+v of a journal that is counted already", d.Carried())
+	}
+	if _, err := d.Execute(t.Context(), &rows{n: n}, opt); err != nil {
+		t.Fatal(err)
+	}
+	d.Close() // the second crash: three more rows are in the journal
+
+	d = open(t, dir, n)
+	defer d.Close()
+	if got := d.Manifest.Total().Add(d.Carried()).Calls; got != n+3 {
+		t.Errorf("%d calls are known of, want %d", got, n+3)
+	}
+}
+
 func TestDamagedJournalIsAnError(t *testing.T) {
 	for name, text := range map[string]string{
 		"a broken line before a whole one": "{\"execution\":1}\n{\"row\":1,\"res\n{\"row\":2,\"usage\":{}}\n",

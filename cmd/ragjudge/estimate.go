@@ -81,7 +81,7 @@ func (a *app) estimate(ctx context.Context, cfg *config.Config, format string) e
 
 func (a *app) printEstimate(p *planner, format string) error {
 	if n := p.unpredicted.Load(); n > 0 {
-		a.log.Warn("calls could not be predicted and are missing from the estimate", "calls", n)
+		a.log.Warn("calls could not be predicted: their replies are taken to be of a usual length, and what follows them is missing", "calls", n)
 	}
 	e := p.estimator.Estimate()
 	if format == "json" {
@@ -119,12 +119,12 @@ func newPlanner(cfg *config.Config, book *cost.Book) *planner {
 
 func (p *planner) add(c llm.Planned) {
 	call := cost.Call{Metric: c.Request.Tag.Metric, Step: c.Request.Tag.Step, OutputCap: c.Request.MaxTokens, Hit: c.Hit, Repeat: c.Repeat}
-	if c.Err != nil {
-		p.unpredicted.Add(1)
-		return
-	}
 	call.Input = p.counter.CountRequest(c.Request).Total
-	call.Output = cost.CountText(p.model, c.Reply.Content)
+	if c.Reply != nil { // without one the estimator has a length of its own
+		call.Output = cost.CountText(p.model, c.Reply.Content)
+	} else {
+		p.unpredicted.Add(1)
+	}
 	for _, m := range c.Request.Messages {
 		call.Items += len(judge.ParseFenced(m.Content).Items)
 	}

@@ -76,15 +76,19 @@ func TestKillNine(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- c.Wait() }()
 		ended := false
-		for n := rng.IntN(2 * calm / most); n >= 0 && !ended; n-- {
+		// Half of the kills come at a moment of the provider's, the others at one
+		// of the clock's: in the scan, between files, at the end.
+		if kills%2 == 1 {
 			select {
-			case <-came:
+			case <-time.After(time.Duration(rng.IntN(120)) * time.Millisecond):
 			case err := <-done:
 				if err != nil {
 					t.Fatalf("%v\n%s", err, out.String())
 				}
 				ended = true
 			}
+		} else {
+			ended = afterCalls(t, came, done, rng.IntN(2*calm/most))
 		}
 		if ended {
 			break
@@ -117,4 +121,20 @@ func TestKillNine(t *testing.T) {
 	if again > kills*concurrency {
 		t.Errorf("%d calls were paid again after %d kills with %d in flight", again, kills, concurrency)
 	}
+}
+
+// afterCalls waits for n calls, and reports whether the program ended before.
+func afterCalls(t *testing.T, came <-chan struct{}, done <-chan error, n int) bool {
+	t.Helper()
+	for ; n >= 0; n-- {
+		select {
+		case <-came:
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return true
+		}
+	}
+	return false
 }

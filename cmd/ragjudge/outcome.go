@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ragjudge/ragjudge/llm"
@@ -87,10 +88,24 @@ func verdict(sum *report.Summary) error {
 		return &exitError{code: code, err: errors.New("a gate failed: " + strings.Join(bad, " "))}
 	}
 	for _, m := range sum.Metrics {
-		if m.Scored == 0 && m.Failed+m.Unscored > 0 {
-			return &exitError{code: exitCoverage, err: fmt.Errorf("%s has no score at all: %d samples failed, %d are unscored", m.Metric, m.Failed, m.Unscored),
-				hint: "the summary lists the reasons; the same command tries failed rows again"}
+		lost := m.Failed + m.Unscored
+		hint := "the summary lists the reasons; the same command tries failed rows again"
+		switch {
+		case m.Judged && m.Scored == 0 && lost+m.Undefined > 0:
+			return &exitError{code: exitCoverage, hint: hint, err: fmt.Errorf("%s has no score at all: %d samples failed, %d are unscored, %d are undefined",
+				m.Metric, m.Failed, m.Unscored, m.Undefined)}
+		case float64(lost) > mostLost*float64(m.Rows) && !gated(sum, m.Metric):
+			return &exitError{code: exitCoverage, hint: hint + "; a gate with a min_coverage of its own sets another bound",
+				err: fmt.Errorf("%s has no score for %d of %d samples: %d failed, %d are unscored", m.Metric, lost, m.Rows, m.Failed, m.Unscored)}
 		}
 	}
 	return nil
+}
+
+// mostLost is the share of samples that may fail or be unscored where no gate
+// of the metric says how many: with more, the mean is that of another dataset.
+const mostLost = 0.2
+
+func gated(sum *report.Summary, metric string) bool {
+	return slices.ContainsFunc(sum.Gates, func(g report.GateResult) bool { return g.Metric == metric })
 }

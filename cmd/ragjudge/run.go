@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,12 +148,14 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		x.log.Info("resuming", "run", x.dir.Path(), "rows_done", before, "rows_to_do", todo)
 	}
 
-	var meter func() llm.Counts
+	var meter atomic.Pointer[llm.Meter] // there is none until the chain is
 	prog := startProgress(x.errw, cfg.Run.Progress, todo, func() spending {
-		c := meter()
+		var c llm.Counts
+		if m := meter.Load(); m != nil {
+			c = m.Snapshot().Total
+		}
 		return spending{calls: int(c.Paid), hits: int(c.Hits + c.Shared), limited: int(c.RateLimited), costUSD: c.CostUSD, priced: c.UnknownPrice+c.UnknownUsage == 0 || cfg.Judge.Provider == config.Lexical}
 	})
-	meter = func() llm.Counts { return llm.Counts{} }
 	stats, runErr := run.Stats{}, error(nil)
 	func() {
 		defer prog.Stop()
@@ -163,7 +166,7 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		if x.chain, runErr = x.newChain(cfg, x.book, spent, x.dir.Manifest.Started, log); runErr != nil {
 			return
 		}
-		meter = func() llm.Counts { return x.chain.meter.Snapshot().Total }
+		meter.Store(x.chain.meter)
 		var list []eval.Metric
 		if list, _, runErr = x.s.metrics(x.s.newJudge(x.chain)); runErr != nil {
 			return

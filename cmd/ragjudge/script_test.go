@@ -117,6 +117,12 @@ var faults = map[string]llmtest.FaultFunc{
 	"daily_quota":        llmtest.Always(llmtest.RateLimit("43200")),
 	"refusal":            llmtest.Always(llmtest.Refusal()),
 	"content_filter":     llmtest.OnFirstTryOf("What color is sample 3?", llmtest.ContentFilter()),
+	"mostly_filtered":    llmtest.FirstOf(llmtest.On("What color is sample 3?", llmtest.ContentFilter()), llmtest.On("What color is sample 4?", llmtest.ContentFilter())),
+	"fewer":              llmtest.Always(llmtest.FewerVerdicts()),
+	"duplicates":         llmtest.Always(llmtest.DuplicateVerdicts()),
+	"truncated":          llmtest.Always(llmtest.Truncated()),
+	"null":               llmtest.Always(llmtest.NullContent()),
+	"unclosed":           llmtest.Always(llmtest.ThinkingUnclosed()),
 	"hang":               llmtest.Always(llmtest.Hang()),
 	"storm":              storm(),
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -202,8 +201,10 @@ func (s *session) identity(endpoint string, infos []eval.Info, data dataset.Info
 	items := []run.Item{
 		{Name: "dataset", Value: "sha256:" + data.SHA256},
 		{Name: "dataset.format", Value: string(data.Format)},
-		{Name: "dataset.delimiter", Value: c.Dataset.Delimiter},
 		{Name: "dataset.rows", Value: fmt.Sprint(s.rows(data))},
+	}
+	if c.Dataset.Delimiter != "" {
+		items = append(items, run.Item{Name: "dataset.delimiter", Value: c.Dataset.Delimiter})
 	}
 	for _, field := range slices.Sorted(maps.Keys(c.Dataset.Columns)) {
 		items = append(items, run.Item{Name: "dataset.columns." + field, Value: c.Dataset.Columns[field]})
@@ -323,15 +324,18 @@ func inputError(err error) error {
 	return e
 }
 
-// source ends after the first n samples.
+// source ends after the first n samples. It reads the rest all the same: only
+// at its end can the dataset tell whether it is still the one that was scanned.
 type source struct {
 	run.Source
 	left int
 }
 
 func (s *source) Next() (*eval.Sample, error) {
-	if s.left == 0 {
-		return nil, io.EOF
+	for s.left == 0 {
+		if _, err := s.Source.Next(); err != nil {
+			return nil, err
+		}
 	}
 	s.left--
 	return s.Source.Next()
