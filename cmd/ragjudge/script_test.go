@@ -68,9 +68,14 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// provider is the fake provider of one script.
+// provider is the fake provider of one script, the latest that it started.
 type provider struct {
 	*llmtest.Server
+	*arrivals
+}
+
+// arrivals counts the requests that come to one server.
+type arrivals struct {
 	mu      sync.Mutex
 	came    int
 	arrived chan struct{} // closed and made anew with every request
@@ -87,20 +92,20 @@ func providerOf(ts *testscript.TestScript) *provider {
 }
 
 // note counts an arrival and wakes those that wait for one.
-func (p *provider) note() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.came++
-	close(p.arrived)
-	p.arrived = make(chan struct{})
+func (a *arrivals) note() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.came++
+	close(a.arrived)
+	a.arrived = make(chan struct{})
 }
 
 // await returns when n requests have come.
-func (p *provider) await(n int) {
+func (a *arrivals) await(n int) {
 	for {
-		p.mu.Lock()
-		came, next := p.came, p.arrived
-		p.mu.Unlock()
+		a.mu.Lock()
+		came, next := a.came, a.arrived
+		a.mu.Unlock()
 		if came >= n {
 			return
 		}
@@ -161,10 +166,11 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	p := ts.Value(providerKey{}).(*provider)
-	p.came, p.arrived = 0, make(chan struct{})
+	seen := &arrivals{arrived: make(chan struct{})}
+	p.arrivals = seen
 	strike := opt.Fault
 	opt.Fault = func(n int, r *llmtest.Request) llmtest.Fault {
-		p.note()
+		seen.note()
 		if strike == nil {
 			return llmtest.Fault{}
 		}
