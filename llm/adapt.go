@@ -228,7 +228,8 @@ func (f *forms) enter(ctx context.Context, model string) (done func(error), err 
 }
 
 // leave ends the turn of a call that went alone. Those that wait go on together
-// if the server answered it, and one by one as long as it was not reached.
+// if the server answered it, or took it without an answer, and one by one as
+// long as it was not reached.
 func (f *forms) leave(m *modelForm, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -240,7 +241,7 @@ func (f *forms) leave(m *modelForm, err error) {
 	}
 	e := AsError(err)
 	switch {
-	case err == nil, e != nil && (e.Kind == Row || e.Kind == RateLimited || e.Status >= 500):
+	case err == nil, e != nil && (e.Kind == Row || e.Kind == RateLimited || e.Status >= 500 || e.Code == "timeout"):
 		close(m.known)
 	case e != nil && e.Kind == Fatal:
 		m.fatal = err

@@ -33,7 +33,7 @@ const (
 var CacheModes = []CacheMode{CacheReadWrite, CacheReadOnly, CacheRefresh, CacheOff}
 
 // DefaultCacheMemory bounds the replies of this run that are kept in memory.
-const DefaultCacheMemory = 32 << 20
+const DefaultCacheMemory = 8 << 20
 
 // storeTimeout bounds a Put, which goes on when the call's context is done.
 const storeTimeout = 30 * time.Second

@@ -39,8 +39,23 @@ type Manifest struct {
 	PriceDate string `json:"price_date"`
 	// Config is the resolved configuration of the latest execution.
 	Config json.RawMessage `json:"config,omitempty"`
+	// Charged is what bounds on money and calls reckon with: what was spent, and
+	// the most that it can have been where the server did not tell.
+	Charged Charged `json:"charged"`
 	// Executions are those that ended in good order, oldest first.
 	Executions []Execution `json:"executions"`
+}
+
+// Charged is an amount of what a bound limits.
+type Charged struct {
+	CostUSD float64 `json:"cost_usd"`
+	Calls   int64   `json:"calls"`
+	Tokens  int64   `json:"tokens"`
+}
+
+// Plus adds what rows have cost, as far as it is known.
+func (c Charged) Plus(u Usage) Charged {
+	return Charged{CostUSD: c.CostUSD + u.CostUSD, Calls: c.Calls + int64(u.Calls), Tokens: c.Tokens + int64(u.PromptTokens+u.CompletionTokens)}
 }
 
 // Item is one part of a run's identity, such as "judge.model".

@@ -157,15 +157,12 @@ func (a *app) cacheStats(ctx context.Context, d *cache.Disk) error {
 
 // cacheFile is the database file of the cache that the flags name.
 func (a *app) cacheFile(dir, configPath string) (string, error) {
-	if dir == "" && configPath != "" {
+	if dir == "" {
 		cfg, err := a.loadConfig(configPath, nil)
 		if err != nil {
 			return "", err
 		}
 		dir, _ = a.cacheDir(cfg)
-	}
-	if dir == "" {
-		dir, _ = cache.DefaultDir(a.getenv)
 	}
 	return filepath.Join(dir, cache.FileName), nil
 }

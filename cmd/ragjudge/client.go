@@ -28,6 +28,7 @@ type chain struct {
 	meter    *llm.Meter
 	limiter  *llm.Limiter
 	backend  *llm.OpenAI // nil for the offline judge
+	budget   *llm.Budget // nil without a bound
 	disk     *cache.Disk // nil without a cache
 }
 
@@ -42,7 +43,7 @@ type chain struct {
 //	limit    slots, requests and tokens a minute, taken last and held shortest
 //	meter    every attempt that was sent and may be paid
 //	backend
-func (a *app) newChain(cfg *config.Config, book *cost.Book, spent run.Usage, since time.Time, log *slog.Logger) (*chain, error) {
+func (a *app) newChain(cfg *config.Config, book *cost.Book, spent run.Charged, since time.Time, log *slog.Logger) (*chain, error) {
 	c := &chain{meter: llm.NewMeter(book.Cost), endpoint: lexicalEndpoint}
 	stop := llm.NewStop()
 	c.limiter = llm.NewLimiter(llm.LimitConfig{
@@ -65,12 +66,12 @@ func (a *app) newChain(cfg *config.Config, book *cost.Book, spent run.Usage, sin
 	if most != (llm.Spend{}) {
 		b, err := llm.NewBudget(llm.BudgetConfig{
 			Max: most, Price: book.Cost, Models: []string{judgeModel(cfg)}, Log: log,
-			Spent: llm.Spend{CostUSD: spent.CostUSD, Calls: int64(spent.Attempts), Tokens: int64(spent.PromptTokens + spent.CompletionTokens)},
+			Spent: llm.Spend(spent),
 		}, next)
 		if err != nil {
 			return nil, &exitError{code: exitUsage, err: err, hint: "give judge.price_input and judge.price_output in US dollars per million tokens, or leave --max-cost out"}
 		}
-		next = b
+		next, c.budget = b, b
 	}
 	next = llm.NewRetry(llm.RetryConfig{MaxAttempts: cfg.Limits.MaxAttempts, MaxWait: cfg.Limits.MaxWait, Stop: stop, Log: log}, next)
 	next = &llm.Outage{Limit: max(llm.DefaultOutage, cfg.Limits.Concurrency), Stop: stop, Next: next}
@@ -92,14 +93,11 @@ func (a *app) newChain(cfg *config.Config, book *cost.Book, spent run.Usage, sin
 // newDryChain is a chain that makes no call: what would be called goes to plan.
 // It answers from the real cache and from a prediction.
 func (a *app) newDryChain(cfg *config.Config, plan func(llm.Planned), log *slog.Logger) (*chain, error) {
-	c := &chain{endpoint: lexicalEndpoint}
-	if cfg.Judge.Provider != config.Lexical {
-		b, err := newBackend(cfg, "", log, nil) // it is never called, and needs no key
-		if err != nil {
-			return nil, err
-		}
-		c.endpoint = b.Endpoint()
+	endpoint, err := endpointOf(cfg, log)
+	if err != nil {
+		return nil, err
 	}
+	c := &chain{endpoint: endpoint}
 	dry := &llm.DryRun{Predict: judge.Lexical{}, Plan: plan}
 	cached := &llm.Cached{Mode: llm.CacheMode(cfg.Cache.Mode), Since: time.Now(), Next: dry, DryRun: true, OnHit: dry.Hit, Warn: warnStore(log)}
 	if cfg.Cache.Mode != string(llm.CacheOff) {
@@ -115,6 +113,18 @@ func (a *app) newDryChain(cfg *config.Config, plan func(llm.Planned), log *slog.
 	}
 	c.client = cached
 	return c, nil
+}
+
+// endpointOf names the endpoint of a configuration, without calling it.
+func endpointOf(cfg *config.Config, log *slog.Logger) (string, error) {
+	if cfg.Judge.Provider == config.Lexical {
+		return lexicalEndpoint, nil
+	}
+	b, err := newBackend(cfg, "", log, nil) // it is never called, and needs no key
+	if err != nil {
+		return "", err
+	}
+	return b.Endpoint(), nil
 }
 
 func (c *chain) close() error {

@@ -145,7 +145,7 @@ func (d *doctor) judge(ctx context.Context, s *session) (string, error) {
 	}
 	cfg := *d.cfg
 	cfg.Cache.Mode, cfg.Limits.MaxAttempts = "off", 1
-	chain, err := d.newChain(&cfg, book, run.Usage{}, time.Now(), d.log)
+	chain, err := d.newChain(&cfg, book, run.Charged{}, time.Now(), d.log)
 	if err != nil {
 		return "", err
 	}

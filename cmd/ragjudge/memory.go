@@ -8,7 +8,7 @@ import (
 // The memory that a run may take before the collector works harder, and what
 // each row adds: its place in the results and its id.
 const (
-	memoryBase   = 150 << 20
+	memoryBase   = 110 << 20
 	memoryPerRow = 190
 )
 

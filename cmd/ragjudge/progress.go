@@ -51,9 +51,12 @@ func startProgress(w io.Writer, mode string, total int, spent func() spending) *
 	switch mode {
 	case "bar":
 		p.bars = mpb.New(mpb.WithOutput(w), mpb.WithWidth(40), mpb.WithRefreshRate(200*time.Millisecond), mpb.WithAutoRefresh())
-		p.bar = p.bars.New(int64(total), mpb.BarStyle().Rbound("|").Lbound("|"),
+		// A bar that is made with a total ends by itself when it is reached, and
+		// what is written above it after that is lost.
+		p.bar = p.bars.New(0, mpb.BarStyle().Rbound("|").Lbound("|"),
 			mpb.PrependDecorators(decor.CountersNoUnit("%d/%d rows ")),
 			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + p.status() })))
+		p.bar.SetTotal(int64(total), false)
 	case "plain":
 		p.wg.Go(p.lines)
 	}
@@ -81,7 +84,9 @@ func (p *progress) Stop() {
 // Write puts text, such as a log line, above the bar.
 func (p *progress) Write(b []byte) (int, error) {
 	if p.bars != nil {
-		return p.bars.Write(b)
+		if n, err := p.bars.Write(b); err == nil {
+			return n, nil
+		}
 	}
 	return p.w.Write(b)
 }

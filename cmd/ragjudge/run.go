@@ -102,16 +102,11 @@ func (a *app) run(ctx context.Context, cfg *config.Config, format string) error 
 	return err
 }
 
-// open takes the run directory and assembles the chain.
+// open takes the run directory.
 func (x *scoring) open() error {
 	cfg, log := x.s.cfg, x.log
-	// The identity needs the endpoint's name, and the budget needs what the run
-	// has spent already; so the chain is made twice, the first time dry.
-	dry, err := x.newDryChain(cfg, func(llm.Planned) {}, log)
+	endpoint, err := endpointOf(cfg, log)
 	if err != nil {
-		return err
-	}
-	if err := dry.close(); err != nil {
 		return err
 	}
 	if _, x.infos, err = x.s.metrics(noJudge); err != nil {
@@ -121,7 +116,7 @@ func (x *scoring) open() error {
 	if err != nil {
 		return fmt.Errorf("write the configuration to the manifest: %w", err)
 	}
-	identity := x.s.identity(dry.endpoint, x.infos, x.data)
+	identity := x.s.identity(endpoint, x.infos, x.data)
 	dir, err := run.Open(x.s.outDir(identity), run.Manifest{
 		Tool: "ragjudge " + versionString(), Identity: identity, PriceDate: x.book.Table.Date, Config: resolved,
 		Dataset: run.Dataset{Path: x.data.Path, Format: string(x.data.Format), SHA256: x.data.SHA256, Rows: x.s.rows(x.data),
@@ -162,7 +157,7 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		var level slog.Level
 		_ = level.UnmarshalText([]byte(cfg.Run.LogLevel)) // checked when the configuration was loaded
 		log := newLogger(prog, cfg.Run.LogFormat, level)
-		spent := x.dir.Manifest.Total().Add(x.dir.Carried())
+		spent := x.dir.Manifest.Charged.Plus(x.dir.Carried())
 		if x.chain, runErr = x.newChain(cfg, x.book, spent, x.dir.Manifest.Started, log); runErr != nil {
 			return
 		}
@@ -196,6 +191,10 @@ func (x *scoring) finish(ctx context.Context, started time.Time, stats run.Stats
 	}
 	if err := x.dir.Settle(sums.Add); err != nil {
 		return nil, cmp.Or(stop, err)
+	}
+	x.dir.Manifest.Charged = x.dir.Manifest.Charged.Plus(x.dir.Carried()).Plus(stats.Usage)
+	if x.chain.budget != nil { // it knows better: the worst case counts where nothing was told
+		x.dir.Manifest.Charged = run.Charged(x.chain.budget.Spent())
 	}
 	x.dir.Manifest.Served = x.served()
 	if x.chain.backend != nil {

@@ -128,6 +128,8 @@ var faults = map[string]llmtest.FaultFunc{
 	"truncated":          llmtest.Always(llmtest.Truncated()),
 	"null":               llmtest.Always(llmtest.NullContent()),
 	"unclosed":           llmtest.Always(llmtest.ThinkingUnclosed()),
+	"nousage":            llmtest.Always(llmtest.NoUsage()),
+	"flaky":              llmtest.Every(5, llmtest.Status(503)),
 	"hang":               llmtest.Always(llmtest.Hang()),
 	"storm":              storm(),
 }
