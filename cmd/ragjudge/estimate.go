@@ -44,15 +44,7 @@ func (a *app) estimate(ctx context.Context, cfg *config.Config, format string) e
 	if format != "text" && format != "json" {
 		return usagef("unknown format %q: an estimate is written as text or json", format)
 	}
-	s, err := newSession(cfg)
-	if err != nil {
-		return err
-	}
-	book, err := newBook(cfg, a.log)
-	if err != nil {
-		return err
-	}
-	reader, data, err := a.openDataset(cfg)
+	s, book, reader, data, err := a.prepare(cfg)
 	if err != nil {
 		return err
 	}

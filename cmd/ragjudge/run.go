@@ -69,15 +69,7 @@ func (a *app) run(ctx context.Context, cfg *config.Config, format string) error 
 	if !slices.Contains(report.Formats, format) {
 		return a.render(nil, format)
 	}
-	s, err := newSession(cfg)
-	if err != nil {
-		return err
-	}
-	book, err := newBook(cfg, a.log)
-	if err != nil {
-		return err
-	}
-	reader, data, err := a.openDataset(cfg)
+	s, book, reader, data, err := a.prepare(cfg)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ragjudge/ragjudge/config"
+	"github.com/ragjudge/ragjudge/cost"
 	"github.com/ragjudge/ragjudge/dataset"
 	"github.com/ragjudge/ragjudge/eval"
 	"github.com/ragjudge/ragjudge/judge"
@@ -281,6 +282,21 @@ func (s *session) outDir(identity []run.Item) string {
 		name = "stdin"
 	}
 	return filepath.Join("runs", name+"-"+hex.EncodeToString(h.Sum(nil))[:10])
+}
+
+// prepare checks the configuration and reads the dataset once: what a run and
+// an estimate have in common.
+func (a *app) prepare(cfg *config.Config) (*session, *cost.Book, *dataset.Reader, dataset.Info, error) {
+	s, err := newSession(cfg)
+	if err != nil {
+		return nil, nil, nil, dataset.Info{}, err
+	}
+	book, err := newBook(cfg, a.log)
+	if err != nil {
+		return nil, nil, nil, dataset.Info{}, err
+	}
+	reader, data, err := a.openDataset(cfg)
+	return s, book, reader, data, err
 }
 
 // openDataset opens the input and reads it once, so that everything that is
