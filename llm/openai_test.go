@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -177,6 +181,55 @@ func TestBaseURLs(t *testing.T) {
 		}
 	}
 	if _, err := llm.NewOpenAI(llm.OpenAIConfig{APIKey: "two\nlines"}); err == nil || strings.Contains(err.Error(), "lines") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A server that takes calls and never answers must not make all workers wait
+// for one: after the first deadline they go together.
+func TestSilentServerHoldsUpOneCall(t *testing.T) {
+	s := llmtest.New(llmtest.Options{Fault: llmtest.Always(llmtest.Hang())})
+	defer s.Close()
+	o := newOpenAI(t, llm.OpenAIConfig{BaseURL: s.URL(), Timeout: 200 * time.Millisecond})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			if e := llm.AsError(second(o.Complete(t.Context(), ratingRequest(fmt.Sprint("text ", i))))); e == nil || e.Code != "timeout" {
+				t.Errorf("error %v", e)
+			}
+		})
+	}
+	wg.Wait()
+	if s.Requests() != 8 || s.MaxInFlight() < 2 {
+		t.Errorf("%d requests, %d at once at most", s.Requests(), s.MaxInFlight())
+	}
+}
+
+func second(_ *llm.Response, err error) error { return err }
+
+// An error that stands beside an answer, or in it, is an error.
+func TestErrorBesideChoices(t *testing.T) {
+	for _, body := range []string{
+		`{"error":{"code":429,"message":"slow down"},"choices":[{"message":{"content":"{\"rating\":5}"}}]}`,
+		`{"choices":[{"error":{"code":429,"message":"slow down"},"message":{"content":""}}]}`,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
+		resp, err := newOpenAI(t, llm.OpenAIConfig{BaseURL: s.URL}).Complete(t.Context(), ratingRequest("x"))
+		if e := llm.AsError(err); e == nil || e.Kind != llm.RateLimited {
+			t.Errorf("%s: %+v, %v", body, resp, err)
+		}
+		s.Close()
+	}
+}
+
+// A certificate that is not trusted is no passing fault.
+func TestUntrustedCertificate(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	_, err := newOpenAI(t, llm.OpenAIConfig{BaseURL: s.URL}).Complete(t.Context(), ratingRequest("x"))
+	if e := llm.AsError(err); e == nil || e.Kind != llm.Fatal || e.Code != "tls" {
 		t.Errorf("error %v", err)
 	}
 }
