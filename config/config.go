@@ -29,7 +29,7 @@
 //
 // # Paths
 //
-// Relative paths in the file (dataset.path, judge.api_key_file, cache.path,
+// Relative paths in the file (dataset.path, judge.api_key_file, judge.ca_file, cache.path,
 // prompts.dir, prompts.examples) are relative to the folder of the file, so
 // that a configuration works from wherever it is used. The same paths from the
 // environment and from flags are relative to the working directory, as on any
@@ -148,6 +148,14 @@ type Judge struct {
 	Structured string
 	// Headers are further HTTP headers of every request.
 	Headers map[string]string
+	// ExtraBody holds further members of every request's body, such as top_k or
+	// a switch of a model's reasoning: nil, bool, string, int64, float64,
+	// json.Number, []any and map[string]any, all of which encode to JSON.
+	ExtraBody map[string]any
+	// CAFile is a file of PEM certificates that are trusted beside the system's.
+	CAFile string
+	// Insecure accepts any certificate. Whoever sits between can read the key.
+	Insecure bool
 	// PriceInput, PriceOutput and PriceCached are prices in US dollars per
 	// million tokens that go before the embedded table; nil where not given.
 	PriceInput, PriceOutput, PriceCached *float64
@@ -223,6 +231,8 @@ type Run struct {
 	// Retry says which scores of a finished run are made again: "failed" (the
 	// default), "unscored" (failed and unscored) or "none".
 	Retry string
+	// Preflight makes one small call before the fan-out. Default: true.
+	Preflight bool
 	// Seed is that of the resampling behind the intervals. Default: 0.
 	Seed uint64
 	// Progress is "auto" (the default), "bar", "plain" or "none".
@@ -249,7 +259,7 @@ func Default() *Config {
 		Metric:  map[string]map[string]any{},
 		Gates:   map[string]Gate{},
 		Output:  Output{Worst: 5},
-		Run:     Run{Retry: "failed", Progress: "auto", LogFormat: "text", LogLevel: "info"},
+		Run:     Run{Retry: "failed", Preflight: true, Progress: "auto", LogFormat: "text", LogLevel: "info"},
 		places:  map[string]string{},
 	}
 }

@@ -44,6 +44,9 @@ var settings = []setting{
 	{"judge.structured", func(c *Config) value {
 		return choice{&c.Judge.Structured, []string{"auto", "json_schema", "json_object", "plain"}}
 	}},
+	{"judge.extra_body", func(c *Config) value { return object{&c.Judge.ExtraBody, bodyField} }},
+	{"judge.ca_file", func(c *Config) value { return path{p: &c.Judge.CAFile} }},
+	{"judge.insecure", func(c *Config) value { return flag{&c.Judge.Insecure} }},
 	{"judge.price_input", func(c *Config) value { return optionalNumber(&c.Judge.PriceInput, 0, 0) }},
 	{"judge.price_output", func(c *Config) value { return optionalNumber(&c.Judge.PriceOutput, 0, 0) }},
 	{"judge.price_cached", func(c *Config) value { return optionalNumber(&c.Judge.PriceCached, 0, 0) }},
@@ -66,6 +69,7 @@ var settings = []setting{
 	{"output.worst", func(c *Config) value { return integerAt(&c.Output.Worst, 0, 1000) }},
 
 	{"run.retry", func(c *Config) value { return choice{&c.Run.Retry, []string{"failed", "unscored", "none"}} }},
+	{"run.preflight", func(c *Config) value { return flag{&c.Run.Preflight} }},
 	{"run.seed", func(c *Config) value {
 		return integer{put: func(n int64) { c.Run.Seed = uint64(n) }, get: func() any { return c.Run.Seed }, min: 0, max: math.MaxInt64}
 	}},

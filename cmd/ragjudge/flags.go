@@ -38,6 +38,8 @@ var settings = []struct {
 	{flag: "prompts-dir", key: "prompts.dir", usage: "a folder with prompt templates of your own"},
 	{flag: "out", key: "output.dir", usage: "the run directory"},
 	{flag: "retry", key: "run.retry", usage: "which scores of a finished run are made again: failed, unscored or none"},
+	{flag: "ca-file", key: "judge.ca_file", usage: "a file of PEM certificates that are trusted beside the system's"},
+	{flag: "insecure", key: "judge.insecure", usage: "accept any certificate: whoever sits between can read the key", boolean: true},
 	{flag: "progress", key: "run.progress", usage: "auto, bar, plain or none"},
 	{flag: "log-level", key: "run.log_level", usage: "debug, info, warn or error"},
 	{flag: "log-format", key: "run.log_format", usage: "text or json"},
@@ -54,6 +56,7 @@ func configFlags(c *cobra.Command) {
 			fs.String(s.flag, "", s.usage)
 		}
 	}
+	fs.Bool("no-preflight", false, "make no call before the fan-out")
 	fs.Bool("no-cache", false, "leave the cache alone: the same as --cache-mode off")
 }
 
@@ -68,6 +71,11 @@ func overrides(fs *pflag.FlagSet) []config.Flag {
 	if f := fs.Lookup("no-cache"); f != nil && f.Changed {
 		if off, err := strconv.ParseBool(f.Value.String()); err == nil && off {
 			out = append(out, config.Flag{Key: "cache.mode", Value: "off", Name: "--no-cache"})
+		}
+	}
+	if f := fs.Lookup("no-preflight"); f != nil && f.Changed {
+		if off, err := strconv.ParseBool(f.Value.String()); err == nil && off {
+			out = append(out, config.Flag{Key: "run.preflight", Value: "false", Name: "--no-preflight"})
 		}
 	}
 	return out
