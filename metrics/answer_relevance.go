@@ -5,7 +5,6 @@ import (
 
 	"github.com/ragjudge/ragjudge/eval"
 	"github.com/ragjudge/ragjudge/judge"
-	"github.com/ragjudge/ragjudge/text"
 )
 
 // The ends of the scale of answer_relevance.
@@ -23,7 +22,7 @@ var answerRelevanceFamily = Family{
 // RatingDetail is the detail of answer_relevance.
 type RatingDetail struct {
 	// Rating is the judge's own, 1 to 5; or 1 without a call for a response that
-	// holds no word.
+	// says nothing or copies the question.
 	Rating int `json:"rating"`
 	// Reason is the judge's own, as it came.
 	Reason string `json:"reason,omitempty"`
@@ -38,7 +37,7 @@ func (answerRelevance) Info() eval.Info {
 		Needs:   []eval.Field{eval.FieldUserInput, eval.FieldResponse},
 		Calls:   "1",
 		Formula: "(rating - 1) / 4, the rating being 1 to 5",
-		Doc:     "How directly the response answers the question. A low score means that it evades, digresses or answers something else; whether what it says is true is not its matter. The rating is kept and its mean reported. A response without any word is 0 without a call.",
+		Doc:     "How directly the response answers the question. A low score means that it evades, digresses or answers something else; whether what it says is true is not its matter. The rating is kept and its mean reported. A response that says nothing (punctuation, markup, citation marks or ornaments alone) or that only gives the question back is 0 without a call.",
 	}
 }
 
@@ -52,8 +51,8 @@ func (m answerRelevance) score(ctx context.Context, s *eval.Sample) (eval.Score,
 	if f := s.Missing(m.Info().Needs); f != "" {
 		return eval.SkippedFor(f), nil
 	}
-	if text.Wordless(s.Response) {
-		return eval.Value(0).Because(reasonNoWords).WithDetail(RatingDetail{Rating: relevanceMin}), nil
+	if why := settled(s.UserInput, s.Response); why != "" {
+		return eval.Value(0).Because(why).WithDetail(RatingDetail{Rating: relevanceMin}), nil
 	}
 	r, err := m.judge.Rate(ctx, judge.Ask{
 		Metric: "answer_relevance", Prompt: "answer_relevance/rubric", UserInput: s.UserInput, Response: s.Response,

@@ -56,7 +56,7 @@ func (m contextPrecision) Info() eval.Info {
 		Needs:   []eval.Field{eval.FieldUserInput, eval.FieldRetrievedContexts},
 		Calls:   calls,
 		Formula: "average precision: sum over ranks i of P@i * v_i / sum of v, v_i being 1 for a useful chunk; 0 if none is useful",
-		Doc:     "Whether the chunks that are useful to reach the reference stand at the top. Without a reference the response takes its place, and the score says so. A low score means that useful chunks stand below useless ones, or that there are none. Where nothing was retrieved it is 0.",
+		Doc:     "Whether the chunks that are useful to reach the reference stand at the top. Without a reference the response takes its place, and the score says so; one that says nothing, or only gives the question back, leaves nothing to hold the chunks against: undefined, without a call. A low score means that useful chunks stand below useless ones, or that there are none. Where nothing was retrieved it is 0.",
 	}
 }
 
@@ -83,6 +83,13 @@ func (m contextPrecision) score(ctx context.Context, s *eval.Sample) (eval.Score
 	}
 	if noContexts(s) {
 		return eval.Value(0).Because(reasonNoContexts), nil
+	}
+	if d.Against == "response" {
+		// No chunk is useful to reach an answer that is none, and that says
+		// nothing about the chunks.
+		if why := settled(s.UserInput, s.Response); why != "" {
+			return eval.Without(eval.Undefined, "%s", why).Flagged(FlagByResponse), nil
+		}
 	}
 	verdicts, err := m.verdicts(ctx, ask)
 	if err != nil {

@@ -17,7 +17,7 @@ var contextRecallFamily = Family{
 				Needs:   []eval.Field{eval.FieldReference, eval.FieldRetrievedContexts},
 				Calls:   "2: split the reference into claims, one verdict for each claim",
 				Formula: "claims of the reference with verdict attributable / claims asked",
-				Doc:     "How much of the reference answer can be found in the retrieved contexts. A low score means that retrieval misses what is needed; the response plays no part. Where nothing was retrieved it is 0.",
+				Doc:     "How much of the reference answer can be found in the retrieved contexts. A low score means that retrieval misses what is needed; the response plays no part. A reference without claims is undefined unless no_claims says otherwise. Where nothing was retrieved it is 0.",
 			},
 		}
 	},

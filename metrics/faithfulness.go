@@ -16,7 +16,7 @@ var faithfulnessFamily = Family{
 				Needs:   []eval.Field{eval.FieldResponse, eval.FieldRetrievedContexts},
 				Calls:   "2: split into claims, one verdict for each claim",
 				Formula: "claims with verdict supported / claims asked",
-				Doc:     "How much of what the response claims is supported by the retrieved contexts. A low score means that the system makes things up, or uses knowledge that was not retrieved; whether the contexts are right is not its matter. A response without claims (\"I don't know\") is undefined unless no_claims says otherwise. Where nothing was retrieved it is 0.",
+				Doc:     "How much of what the response claims is supported by the retrieved contexts. A low score means that the system makes things up, or uses knowledge that was not retrieved; whether the contexts are right is not its matter. A response without claims (\"I don't know\") is undefined unless no_claims says otherwise; one that says nothing, or only gives the question back, makes none and needs no call. Where nothing was retrieved it is 0.",
 			},
 		}
 	},

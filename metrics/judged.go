@@ -17,7 +17,23 @@ const (
 	reasonNoContexts = "no_contexts"
 	reasonNoClaims   = "no_claims"
 	reasonNoWords    = "no_words"
+	reasonCopied     = "copied_question"
 )
+
+// settled tells whether a text needs no judge, because it says nothing
+// (no_words) or only gives the question back (copied_question), and why; ""
+// for any other. It is the one place where that is decided. What follows from
+// it is the metric's: an answer that is none is not relevant, makes no claim,
+// and can't be what chunks are held against.
+func settled(question, s string) string {
+	switch {
+	case text.SaysNothing(s):
+		return reasonNoWords
+	case text.CopiesQuestion(question, s):
+		return reasonCopied
+	}
+	return ""
+}
 
 // promptSplit is the template by which any text is split into claims. All
 // metrics use the same one, so that the same text is split once.
@@ -103,15 +119,15 @@ func (m claimCheck) score(ctx context.Context, s *eval.Sample) (eval.Score, erro
 		return eval.Value(0).Because(reasonNoContexts), nil
 	}
 	ask := judge.Ask{Metric: m.info.Name, Prompt: promptSplit, Text: m.text(s)}
-	if text.Wordless(ask.Text) { // it says nothing: settled without a call
-		return m.none(), nil
+	if why := settled(s.UserInput, ask.Text); why != "" {
+		return m.none(why), nil
 	}
 	claims, err := m.judge.Claims(ctx, ask)
 	if err != nil {
 		return unjudged(ctx, err, nil)
 	}
 	if len(claims) == 0 {
-		return m.none(), nil
+		return m.none(""), nil
 	}
 	verdicts, err := m.judge.Verdicts(ctx, judge.Ask{
 		Metric: m.info.Name, Prompt: m.prompt, UserInput: s.UserInput, Response: s.Response, Reference: s.Reference,
@@ -132,14 +148,19 @@ func (m claimCheck) score(ctx context.Context, s *eval.Sample) (eval.Score, erro
 	return eval.Value(ratio(positive, len(claims))).WithDetail(ClaimsDetail{Claims: verdicts}), nil
 }
 
-// none is the score of a text that makes no claim.
-func (m claimCheck) none() eval.Score {
+// none is the score of a text that makes no claim; why says how that was known
+// without a call.
+func (m claimCheck) none(why string) eval.Score {
 	detail := ClaimsDetail{Claims: []judge.Verdict{}}
+	reason := reasonNoClaims
+	if why != "" {
+		reason += ": " + why
+	}
 	switch m.noClaims {
 	case NoClaimsOne:
-		return eval.Value(1).Because(reasonNoClaims).WithDetail(detail)
+		return eval.Value(1).Because(reason).WithDetail(detail)
 	case NoClaimsZero:
-		return eval.Value(0).Because(reasonNoClaims).WithDetail(detail)
+		return eval.Value(0).Because(reason).WithDetail(detail)
 	}
-	return eval.Without(eval.Undefined, reasonNoClaims).WithDetail(detail)
+	return eval.Without(eval.Undefined, "%s", reason).WithDetail(detail)
 }

@@ -228,24 +228,6 @@ func IsNumber(word string) bool {
 	return unicode.IsDigit(r)
 }
 
-// Wordless reports whether the text says nothing: white space, punctuation,
-// control characters, and the ASCII symbols that stand for rules and bullets
-// ("...", "-", "=====", "|"). A letter, a digit, or any other symbol, such as
-// an emoji or an infinity sign, may be an answer.
-func Wordless(s string) bool {
-	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf:
-			if wordByte[r] {
-				return false
-			}
-		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsSymbol(r) && r != utf8.RuneError:
-			return false
-		}
-	}
-	return true
-}
-
 // SameWords reports whether two texts have the same words in the same order,
 // whatever their case, spacing and punctuation. Texts without words are not
 // the same.
