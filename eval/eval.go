@@ -114,6 +114,9 @@ type Info struct {
 	Version int
 	// Judged reports whether the metric asks the judge.
 	Judged bool
+	// LowerIsBetter reports that a low value is a good one, as of a share of
+	// hallucinations. By default higher is better.
+	LowerIsBetter bool
 	// Needs lists the fields without which a sample is Skipped.
 	Needs []Field
 	// Calls says how many judge calls a sample costs, in words.

@@ -50,6 +50,9 @@ type Score struct {
 	// Detail keeps what the value was made of: claims, verdicts, reasons,
 	// ratings. Its form belongs to the metric.
 	Detail json.RawMessage `json:"detail,omitempty"`
+	// Panel is what several judges or trials said; nil where one judge was asked
+	// once, or nobody at all.
+	Panel *Panel `json:"panel,omitempty"`
 }
 
 // Value returns a scored Score. A value that is not finite becomes Undefined
