@@ -55,6 +55,10 @@ type Sample struct {
 	RetrievedContextIDs []string
 	// Reference is the answer that is held to be right.
 	Reference string
+	// OtherReferences are further answers that are as right as Reference, where
+	// the dataset gives several. Metrics that compare texts take the best of
+	// all; judged ones look at Reference.
+	OtherReferences []string
 	// ReferenceContexts are the texts of the chunks that hold the answer.
 	ReferenceContexts []string
 	// ReferenceContextIDs maps the id of each judged chunk to its grade: above
@@ -92,6 +96,18 @@ func (s *Sample) Has(f Field) bool {
 		return s.Metadata != nil
 	}
 	return false
+}
+
+// References returns every reference that is not blank: Reference, then
+// OtherReferences.
+func (s *Sample) References() []string {
+	all := make([]string, 0, 1+len(s.OtherReferences))
+	for _, r := range append([]string{s.Reference}, s.OtherReferences...) {
+		if !blank(r) {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // Missing returns the first of the needed fields that the sample lacks, or "".
