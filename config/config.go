@@ -29,7 +29,7 @@
 //
 // # Paths
 //
-// Relative paths in the file (dataset.path, judge.api_key_file, judge.ca_file, cache.path,
+// Relative paths in the file (dataset.path, judge.api_key_file, judge.ca_file, prices.file, cache.path,
 // prompts.dir, prompts.examples) are relative to the folder of the file, so
 // that a configuration works from wherever it is used. The same paths from the
 // environment and from flags are relative to the working directory, as on any
@@ -69,6 +69,8 @@ type Config struct {
 	Dataset Dataset
 	// Judge says who judges.
 	Judge Judge
+	// Prices says where prices are looked up.
+	Prices Prices
 	// Limits bound calls, money and time.
 	Limits Limits
 	// Cache says where replies are kept.
@@ -161,6 +163,13 @@ type Judge struct {
 	PriceInput, PriceOutput, PriceCached *float64
 
 	keyEnvGiven bool // api_key_env was set, and isn't the default
+}
+
+// Prices is [prices].
+type Prices struct {
+	// File is a price table that "ragjudge prices import" made; empty is the one
+	// that comes with the program.
+	File string
 }
 
 // Limits is [limits].

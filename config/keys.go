@@ -51,6 +51,8 @@ var settings = []setting{
 	{"judge.price_output", func(c *Config) value { return optionalNumber(&c.Judge.PriceOutput, 0, 0) }},
 	{"judge.price_cached", func(c *Config) value { return optionalNumber(&c.Judge.PriceCached, 0, 0) }},
 
+	{"prices.file", func(c *Config) value { return path{p: &c.Prices.File} }},
+
 	{"limits.concurrency", func(c *Config) value { return integerAt(&c.Limits.Concurrency, 1, 10_000) }},
 	{"limits.requests_per_minute", func(c *Config) value { return numberAt(&c.Limits.RequestsPerMinute, 0, 0) }},
 	{"limits.tokens_per_minute", func(c *Config) value { return numberAt(&c.Limits.TokensPerMinute, 0, 0) }},
@@ -104,7 +106,7 @@ var tables = []table{
 }
 
 // sections are the tables that hold settings.
-var sections = []string{"dataset", "judge", "limits", "cache", "output", "run", "prompts"}
+var sections = []string{"dataset", "judge", "prices", "limits", "cache", "output", "run", "prompts"}
 
 const (
 	metricTable = "metric"

@@ -109,16 +109,16 @@ func (p *Price) String() string {
 	if p.Free() {
 		return "free"
 	}
-	s := fmt.Sprintf("$%s in, $%s out", perMillion(p.Input), perMillion(p.Output))
+	s := fmt.Sprintf("$%s in, $%s out", PerMillion(p.Input), PerMillion(p.Output))
 	if p.Cached > 0 {
-		s += fmt.Sprintf(", $%s cached", perMillion(p.Cached))
+		s += fmt.Sprintf(", $%s cached", PerMillion(p.Cached))
 	}
 	return s + " per million tokens"
 }
 
-// perMillion shows a price per million tokens with two decimals, or with as many
+// PerMillion shows a price per million tokens with two decimals, or with as many
 // as it has if those are more.
-func perMillion(perToken float64) string {
+func PerMillion(perToken float64) string {
 	v := math.Round(perToken*1e12) / 1e6 // to the millionth of a dollar
 	if s := fmt.Sprintf("%.2f", v); math.Abs(v-math.Round(v*100)/100) < 1e-9 {
 		return s

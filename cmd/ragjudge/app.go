@@ -131,6 +131,7 @@ and the cost is known before anything is spent.
 		a.metricsCommand(),
 		a.promptsCommand(),
 		a.cacheCommand(),
+		a.pricesCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),
 	)

@@ -225,7 +225,14 @@ func (s *session) newJudge(c *chain) *judge.Judge {
 // newBook is where prices are looked up: the configuration's first, then the
 // embedded table.
 func newBook(cfg *config.Config, log *slog.Logger) (*cost.Book, error) {
-	book := &cost.Book{Table: cost.Embedded(), Hints: []string{cost.ProviderOf(cfg.Judge.BaseURL)}}
+	table, err := priceTable(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if w := table.AgeWarning(time.Now()); w != "" && cfg.Judge.Provider != config.Lexical {
+		log.Warn(w)
+	}
+	book := &cost.Book{Table: table, Hints: []string{cost.ProviderOf(cfg.Judge.BaseURL)}}
 	j := cfg.Judge
 	if j.Provider == config.Lexical {
 		free := 0.0
