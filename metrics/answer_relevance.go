@@ -16,7 +16,7 @@ const (
 var answerRelevanceFamily = Family{
 	Name: "answer_relevance", CutOff: NoCutOff, Judged: true, Options: []string{optMode},
 	Aliases: []string{"answerrelevancy", "responserelevancy", "responserelevance"},
-	build:   func(_ int, opt Options) eval.Metric { return answerRelevance{judge: opt.Judge} },
+	build:   func(_ int, opt Options) eval.Metric { return answerRelevance{panel: opt.panel()} },
 }
 
 // RatingDetail is the detail of answer_relevance.
@@ -28,7 +28,7 @@ type RatingDetail struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-type answerRelevance struct{ judge Judge }
+type answerRelevance struct{ panel Panel }
 
 // Info describes the metric.
 func (answerRelevance) Info() eval.Info {
@@ -54,12 +54,8 @@ func (m answerRelevance) score(ctx context.Context, s *eval.Sample) (eval.Score,
 	if why := settled(s.UserInput, s.Response); why != "" {
 		return eval.Value(0).Because(why).WithDetail(RatingDetail{Rating: relevanceMin}), nil
 	}
-	r, err := m.judge.Rate(ctx, judge.Ask{
+	return m.panel.rating(ctx, judge.Ask{
 		Metric: "answer_relevance", Prompt: "answer_relevance/rubric", UserInput: s.UserInput, Response: s.Response,
 		Min: relevanceMin, Max: relevanceMax,
-	})
-	if err != nil {
-		return unjudged(ctx, err, nil)
-	}
-	return eval.Value(float64(r.Rating-relevanceMin) / (relevanceMax - relevanceMin)).WithDetail(RatingDetail(r)), nil
+	}, func(rating int) float64 { return float64(rating-relevanceMin) / (relevanceMax - relevanceMin) })
 }

@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/ragjudge/ragjudge/eval"
 	"github.com/ragjudge/ragjudge/judge"
@@ -18,7 +17,7 @@ var contextPrecisionFamily = Family{
 	Name: "context_precision", CutOff: NoCutOff, Judged: true, Options: []string{optPerChunk},
 	Aliases: []string{"contextualprecision", "llmcontextprecision", "llmcontextprecisionwithreference"},
 	build: func(_ int, opt Options) eval.Metric {
-		return contextPrecision{judge: opt.Judge, perChunk: opt.PerChunk}
+		return contextPrecision{panel: opt.panel(), perChunk: opt.PerChunk}
 	},
 }
 
@@ -28,12 +27,16 @@ type ChunksDetail struct {
 	Against string `json:"against"`
 	// Chunks are the verdicts on the retrieved chunks, best first.
 	Chunks []ChunkVerdict `json:"chunks"`
+	// Bounds are those of the score where several judges left it open.
+	Bounds *Bounds `json:"bounds,omitempty"`
 }
 
 // ChunkVerdict is the verdict on one chunk; its text is in the sample.
 type ChunkVerdict struct {
 	// Rank is the chunk's rank, from 1.
-	Rank    int    `json:"rank"`
+	Rank int `json:"rank"`
+	// Verdict is one of the labels; with several judges the majority's, or
+	// VerdictSplit.
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason,omitempty"`
 	// Said is as in judge.Verdict.
@@ -41,7 +44,7 @@ type ChunkVerdict struct {
 }
 
 type contextPrecision struct {
-	judge    Judge
+	panel    Panel
 	perChunk bool
 }
 
@@ -74,62 +77,50 @@ func (m contextPrecision) score(ctx context.Context, s *eval.Sample) (eval.Score
 		Metric: "context_precision", Prompt: "context_precision/verdict", UserInput: s.UserInput, Reference: s.Reference,
 		Items: s.RetrievedContexts, Labels: judge.PrecisionLabels(),
 	}
-	d := ChunksDetail{Against: "reference"}
+	against := "reference"
 	if !s.Has(eval.FieldReference) {
 		if !s.Has(eval.FieldResponse) {
 			return eval.SkippedFor(eval.FieldReference), nil
 		}
-		ask.Prompt, ask.Response, d.Against = "context_precision/verdict_by_response", s.Response, "response"
+		ask.Prompt, ask.Response, against = "context_precision/verdict_by_response", s.Response, "response"
 	}
 	if noContexts(s) {
 		return eval.Value(0).Because(reasonNoContexts), nil
 	}
-	if d.Against == "response" {
+	if against == "response" {
 		// No chunk is useful to reach an answer that is none, and that says
 		// nothing about the chunks.
 		if why := settled(s.UserInput, s.Response); why != "" {
 			return eval.Without(eval.Undefined, "%s", why).Flagged(FlagByResponse), nil
 		}
 	}
-	verdicts, err := m.verdicts(ctx, ask)
-	if err != nil {
-		return unjudged(ctx, err, nil)
-	}
-	if err := complete(verdicts, ask.Items); err != nil {
-		return eval.Score{}, err
-	}
-	for i, v := range verdicts {
-		d.Chunks = append(d.Chunks, ChunkVerdict{Rank: i + 1, Verdict: v.Label, Reason: v.Reason, Said: v.Said})
-	}
-	score := eval.Value(chunkPrecision(verdicts, ask.Labels[0])).WithDetail(d)
-	if d.Against == "response" {
+	score, err := m.panel.verdicts(ctx, ask.Items, nil, chunkFormula(ask.Labels, against), func(ctx context.Context, j Judge) ([]judge.Verdict, error) {
+		return m.verdicts(ctx, j, ask)
+	})
+	if against == "response" && score.Status == eval.Scored {
 		score = score.Flagged(FlagByResponse)
 	}
-	return score, nil
+	return score, err
 }
 
-// verdicts asks about all chunks at once, or about each by itself.
-func (m contextPrecision) verdicts(ctx context.Context, ask judge.Ask) ([]judge.Verdict, error) {
+// verdicts asks one judge about all chunks at once, or about each by itself.
+func (m contextPrecision) verdicts(ctx context.Context, j Judge, ask judge.Ask) ([]judge.Verdict, error) {
 	if !m.perChunk {
-		return m.judge.Verdicts(ctx, ask)
+		return j.Verdicts(ctx, ask)
 	}
 	verdicts := make([]judge.Verdict, len(ask.Items))
 	errs := make([]error, len(ask.Items))
-	var wg sync.WaitGroup
-	for i, chunk := range ask.Items {
-		wg.Go(func() {
-			one := ask
-			one.Items = []string{chunk}
-			got, err := m.judge.Verdicts(ctx, one)
-			if err == nil {
-				err = complete(got, one.Items)
-			}
-			if errs[i] = err; err == nil {
-				verdicts[i] = got[0]
-			}
-		})
-	}
-	wg.Wait()
+	together(len(ask.Items), func(i int) {
+		one := ask
+		one.Items = ask.Items[i : i+1]
+		got, err := j.Verdicts(ctx, one)
+		if err == nil {
+			err = complete(got, one.Items)
+		}
+		if errs[i] = err; err == nil {
+			verdicts[i] = got[0]
+		}
+	})
 	return verdicts, worstOf(errs)
 }
 
@@ -149,11 +140,25 @@ func worstOf(errs []error) error {
 	return first
 }
 
+// chunkFormula is average precision over chunks, best first.
+func chunkFormula(labels []string, against string) verdictFormula {
+	return verdictFormula{
+		labels: labels, value: chunkPrecision, bounds: chunkBounds,
+		detail: func(verdicts []judge.Verdict, b *Bounds) any {
+			d := ChunksDetail{Against: against, Bounds: b}
+			for i, v := range verdicts {
+				d.Chunks = append(d.Chunks, ChunkVerdict{Rank: i + 1, Verdict: v.Label, Reason: v.Reason, Said: v.Said})
+			}
+			return d
+		},
+	}
+}
+
 // chunkPrecision is the mean of P@i over the ranks i of the useful chunks.
-func chunkPrecision(verdicts []judge.Verdict, useful string) float64 {
+func chunkPrecision(useful []bool) float64 {
 	found, sum := 0, 0.0
-	for i, v := range verdicts {
-		if v.Label == useful {
+	for i, u := range useful {
+		if u {
 			found++
 			sum += float64(found) / float64(i+1)
 		}
@@ -162,4 +167,38 @@ func chunkPrecision(verdicts []judge.Verdict, useful string) float64 {
 		return 0
 	}
 	return sum / float64(found)
+}
+
+// chunkBounds are those of chunkPrecision. One more useful chunk far down can
+// make it lower, so that the ends are not where all open chunks are useless or
+// useful: for each number of useful chunks so far, the least and the greatest sum
+// of their P@i are followed down the ranks.
+func chunkBounds(sides []side) Bounds {
+	least, most := []float64{0}, []float64{0} // by number found; below 0: can't be
+	for i, s := range sides {
+		nextLeast, nextMost := make([]float64, i+2), make([]float64, i+2)
+		for found := range nextLeast {
+			nextLeast[found], nextMost[found] = -1, -1
+			if s != yes && found <= i && least[found] >= 0 {
+				nextLeast[found], nextMost[found] = least[found], most[found]
+			}
+			if s == no || found == 0 || least[found-1] < 0 {
+				continue
+			}
+			p := float64(found) / float64(i+1)
+			if low := least[found-1] + p; nextLeast[found] < 0 || low < nextLeast[found] {
+				nextLeast[found] = low
+			}
+			nextMost[found] = max(nextMost[found], most[found-1]+p)
+		}
+		least, most = nextLeast, nextMost
+	}
+	b := Bounds{Low: 1}
+	for found := range least {
+		if least[found] >= 0 {
+			n := float64(max(found, 1))
+			b.Low, b.High = min(b.Low, least[found]/n), max(b.High, most[found]/n)
+		}
+	}
+	return b
 }

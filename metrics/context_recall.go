@@ -10,7 +10,7 @@ var contextRecallFamily = Family{
 	Aliases: []string{"contextualrecall", "llmcontextrecall"},
 	build: func(_ int, opt Options) eval.Metric {
 		return claimCheck{
-			judge: opt.Judge, noClaims: opt.NoClaims, prompt: "context_recall/verdict", labels: judge.RecallLabels(),
+			panel: opt.panel(), noClaims: opt.NoClaims, prompt: "context_recall/verdict", labels: judge.RecallLabels(),
 			text: func(s *eval.Sample) string { return s.Reference },
 			info: eval.Info{
 				Name: "context_recall", Version: 1, Judged: true,

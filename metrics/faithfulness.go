@@ -9,7 +9,7 @@ var faithfulnessFamily = Family{
 	Name: "faithfulness", CutOff: NoCutOff, Judged: true, Options: []string{optNoClaims},
 	build: func(_ int, opt Options) eval.Metric {
 		return claimCheck{
-			judge: opt.Judge, noClaims: opt.NoClaims, prompt: "faithfulness/verdict", labels: judge.FaithfulnessLabels(),
+			panel: opt.panel(), noClaims: opt.NoClaims, prompt: "faithfulness/verdict", labels: judge.FaithfulnessLabels(),
 			text: func(s *eval.Sample) string { return s.Response },
 			info: eval.Info{
 				Name: "faithfulness", Version: 1, Judged: true,

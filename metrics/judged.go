@@ -42,8 +42,11 @@ const promptSplit = "claims/split"
 // ClaimsDetail is the detail of a score over claims.
 type ClaimsDetail struct {
 	// Claims are the claims with their verdicts, in the order of the text. The
-	// score's denominator is their number.
+	// score's denominator is their number. With several judges the verdict is the
+	// majority's, or VerdictSplit.
 	Claims []judge.Verdict `json:"claims"`
+	// Bounds are those of the score where several judges left it open.
+	Bounds *Bounds `json:"bounds,omitempty"`
 }
 
 // ReplyDetail is the detail of an unscored score: the reply that could not be
@@ -95,7 +98,7 @@ func complete(verdicts []judge.Verdict, items []string) error {
 // split into claims, and each is held against the contexts.
 type claimCheck struct {
 	info     eval.Info
-	judge    Judge
+	panel    Panel
 	noClaims NoClaims
 	prompt   string
 	labels   []string
@@ -122,30 +125,20 @@ func (m claimCheck) score(ctx context.Context, s *eval.Sample) (eval.Score, erro
 	if why := settled(s.UserInput, ask.Text); why != "" {
 		return m.none(why), nil
 	}
-	claims, err := m.judge.Claims(ctx, ask)
+	claims, err := m.panel.claims(ctx, ask)
 	if err != nil {
 		return unjudged(ctx, err, nil)
 	}
 	if len(claims) == 0 {
 		return m.none(""), nil
 	}
-	verdicts, err := m.judge.Verdicts(ctx, judge.Ask{
-		Metric: m.info.Name, Prompt: m.prompt, UserInput: s.UserInput, Response: s.Response, Reference: s.Reference,
-		Contexts: s.RetrievedContexts, Items: claims, Labels: m.labels,
+	formula := shareFormula(m.labels, func(v []judge.Verdict, b *Bounds) any { return ClaimsDetail{Claims: v, Bounds: b} })
+	return m.panel.verdicts(ctx, claims, claims, formula, func(ctx context.Context, j Judge) ([]judge.Verdict, error) {
+		return j.Verdicts(ctx, judge.Ask{
+			Metric: m.info.Name, Prompt: m.prompt, UserInput: s.UserInput, Response: s.Response, Reference: s.Reference,
+			Contexts: s.RetrievedContexts, Items: claims, Labels: m.labels,
+		})
 	})
-	if err != nil {
-		return unjudged(ctx, err, claims)
-	}
-	if err := complete(verdicts, claims); err != nil {
-		return eval.Score{}, err
-	}
-	positive := 0
-	for _, v := range verdicts {
-		if v.Label == m.labels[0] {
-			positive++
-		}
-	}
-	return eval.Value(ratio(positive, len(claims))).WithDetail(ClaimsDetail{Claims: verdicts}), nil
 }
 
 // none is the score of a text that makes no claim; why says how that was known

@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,8 +26,11 @@ func New(name string, opt Options) (eval.Metric, error) {
 	if err := opt.check(f.Name); err != nil {
 		return nil, err
 	}
-	if f.Judged && opt.Judge == nil {
+	if f.Judged && opt.Judge == nil && len(opt.Panel.Seats) == 0 {
 		return nil, fmt.Errorf("make metric %s: it needs a judge, and none is given", f.Name)
+	}
+	if len(opt.Panel.Seats) > 1 && !slices.Contains(Votes, opt.Panel.Vote) {
+		return nil, fmt.Errorf("make metric %s: %q is no vote; known are %v", f.Name, opt.Panel.Vote, Votes)
 	}
 	return f.build(k, opt.withDefaults()), nil
 }

@@ -43,8 +43,10 @@ const (
 // Options are the settings of a metric. The zero value is the default of each;
 // an option that a metric does not read has no influence on it.
 type Options struct {
-	// Judge answers the judged metrics.
+	// Judge answers the judged metrics, where Panel has no seat.
 	Judge Judge
+	// Panel answers them by several judges or trials.
+	Panel Panel
 	// NoClaims is read by faithfulness and context_recall.
 	NoClaims NoClaims
 	// PerChunk makes context_precision ask about each chunk in a call of its
