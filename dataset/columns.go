@@ -63,13 +63,20 @@ type column struct {
 	fold    string // the name in lower case
 	list    bool   // an alias whose text may be a list
 	mapped  bool   // named in Options.Columns
-	lastRow int    // the last record that had it
+	inner   bool   // an object in it is looked into
+	opened  bool   // and one was
+	read    reading
+	lastRow int // the last record that had it
 }
 
 // columns resolves names and watches over clashes within a record.
 type columns struct {
 	byColumn map[string]eval.Field // Options.Columns, turned round
 	settled  map[eval.Field]bool   // fields that Options.Columns decides
+	inside   map[string]bool       // objects that a path of Options.Columns leads into
+	forced   *shape                // named in Options.Format
+	shape    *shape                // nil until the first record was seen
+	within   map[string]bool       // objects that the shape looks into, in normal form
 	known    map[string]*column
 	order    []*column
 	row      int
@@ -77,11 +84,12 @@ type columns struct {
 	folds    map[string]*column     // seen in this record
 }
 
-// newColumns checks Options.Columns: field -> name of a column, or "" for a
-// field that no column is to feed.
+// newColumns checks Options.Columns: field -> name of a column, or the path to
+// a member inside one ("inputs.question"), or "" for a field that no column is
+// to feed.
 func newColumns(mapping map[string]string) (*columns, error) {
 	c := &columns{
-		byColumn: make(map[string]eval.Field), settled: make(map[eval.Field]bool),
+		byColumn: make(map[string]eval.Field), settled: make(map[eval.Field]bool), inside: make(map[string]bool),
 		known: make(map[string]*column), fields: make(map[eval.Field]*column), folds: make(map[string]*column),
 	}
 	var errs []error
@@ -105,6 +113,11 @@ func newColumns(mapping map[string]string) (*columns, error) {
 			continue
 		}
 		c.byColumn[name] = f
+		for i := range len(name) {
+			if name[i] == '.' && i > 0 {
+				c.inside[name[:i]] = true
+			}
+		}
 	}
 	return c, errors.Join(errs...)
 }
@@ -142,24 +155,110 @@ func (c *columns) begin() {
 	}
 }
 
-// resolve says where a name goes, without noting it in the record.
-func (c *columns) resolve(name string) *column {
+// resolve says where a name goes, without noting it in the record. nested
+// marks the path of a member inside an object, for which no alias counts.
+func (c *columns) resolve(name string, nested bool) *column {
 	k := &column{Column: Column{Name: name, Field: eval.FieldMetadata}, fold: strings.ToLower(name)}
 	norm := normal(name)
+	k.list = norm == groundTruths
+	k.inner = c.inside[name] || c.within[norm]
 	if f, ok := c.byColumn[name]; ok {
 		k.Field, k.mapped = f, true
-	} else if f, ok := byName[norm]; ok && !c.settled[f] {
+		return k
+	}
+	if c.shape != nil {
+		k.read = c.shape.special[norm]
+		if f, ok := c.shape.fields[norm]; ok {
+			if !c.settled[f] {
+				k.Field = f
+			}
+			return k
+		}
+	}
+	if f, ok := byName[norm]; ok && !nested && !c.settled[f] {
 		k.Field = f
 	}
-	k.list = norm == groundTruths
 	return k
 }
 
-// see notes that the record has a column of this name and says where it goes.
+// names reports whether a header cell is a column that some shape knows, so
+// that a line can be told to be a header.
+func (c *columns) names(name string) bool {
+	if c.resolve(name, false).Field != eval.FieldMetadata {
+		return true
+	}
+	norm := normal(name)
+	return slices.ContainsFunc(shapes, func(s *shape) bool {
+		_, known := s.fields[norm]
+		return known && norm != "text" && norm != "input" && norm != "output"
+	})
+}
+
+// take settles the shape of the file by the names of its first record.
+func (c *columns) take(n func() names) *fault {
+	if c.shape != nil {
+		return nil
+	}
+	s := c.forced
+	if s == nil {
+		found := n()
+		if c.decided(found) {
+			s = shapes[0]
+		} else {
+			var f *fault
+			if s, f = guess(found); f != nil {
+				return f
+			}
+		}
+	}
+	c.adopt(s)
+	return nil
+}
+
+// decided reports whether Options.Columns leads into the objects that would
+// otherwise have to be guessed at.
+func (c *columns) decided(n names) bool {
+	for name := range c.byColumn {
+		if norm := normal(name); strings.Contains(norm, ".") && n[norm] {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *columns) adopt(s *shape) {
+	c.shape, c.within = s, make(map[string]bool)
+	add := func(path string) {
+		for i := range len(path) {
+			if path[i] == '.' {
+				c.within[path[:i]] = true
+			}
+		}
+	}
+	for path := range s.fields {
+		add(path)
+	}
+	for path := range s.special {
+		add(path)
+	}
+}
+
+// see notes that the record has a column of this name, says where it goes, and
+// claims the field that it feeds.
 func (c *columns) see(name []byte) (*column, *fault) {
+	k, f := c.meet(name, false)
+	if f == nil {
+		f = c.claim(k)
+	}
+	return k, f
+}
+
+// meet notes that the record has a column, or a member, of this name and says
+// where it goes.
+func (c *columns) meet(name []byte, nested bool) (*column, *fault) {
 	k := c.known[string(name)]
 	if k == nil {
-		k = c.resolve(string(name))
+		k = c.resolve(string(name), nested)
 		c.known[k.Name] = k
 		c.order = append(c.order, k)
 	}
@@ -173,15 +272,30 @@ func (c *columns) see(name []byte) (*column, *fault) {
 			withHint(settleHint(k))
 	}
 	c.folds[k.fold] = k
+	return k, nil
+}
+
+// claim notes that the column feeds its field in this record; no other may.
+func (c *columns) claim(k *column) *fault {
 	if k.Field == eval.FieldMetadata {
-		return k, nil
+		return nil
 	}
 	if other := c.fields[k.Field]; other != nil {
-		return nil, faultf("the columns %s and %s are both %s", quoted(other.Name), quoted(k.Name), k.Field).in(k.Name).
+		return faultf("the columns %s and %s are both %s", quoted(other.Name), quoted(k.Name), k.Field).in(k.Name).
 			withHint(settleHint(k))
 	}
 	c.fields[k.Field] = k
-	return k, nil
+	return nil
+}
+
+// feeds reports whether a column that was met may feed a field.
+func (c *columns) feeds() bool {
+	return len(c.fields) > 0 || slices.ContainsFunc(c.order, func(k *column) bool { return k.inner || k.read != nil })
+}
+
+// nested reports whether a column's cells may hold objects to look into.
+func nested(header []*column) bool {
+	return slices.ContainsFunc(header, func(k *column) bool { return k.inner || k.read != nil })
 }
 
 func settleHint(k *column) string {
@@ -195,18 +309,31 @@ func settleHint(k *column) string {
 // have, or "".
 func (c *columns) unseen() (name string, field eval.Field) {
 	for _, name := range slices.Sorted(maps.Keys(c.byColumn)) {
-		if c.known[name] == nil {
+		if c.known[name] == nil && !c.mayHold(name) {
 			return name, c.byColumn[name]
 		}
 	}
 	return "", ""
 }
 
-// list returns what was seen, in order of appearance.
+// mayHold reports whether a path leads into a column of a header, whose cells
+// are not read yet.
+func (c *columns) mayHold(path string) bool {
+	if c.row > 1 {
+		return false
+	}
+	outer, _, inside := strings.Cut(path, ".")
+	return inside && c.known[outer] != nil
+}
+
+// list returns what was seen, in order of appearance; of an object that was
+// looked into, its members.
 func (c *columns) list() []Column {
-	out := make([]Column, len(c.order))
-	for i, k := range c.order {
-		out[i] = k.Column
+	var out []Column
+	for _, k := range c.order {
+		if !k.opened {
+			out = append(out, k.Column)
+		}
 	}
 	return out
 }
@@ -214,6 +341,7 @@ func (c *columns) list() []Column {
 // reset forgets the counts, for another pass.
 func (c *columns) reset() {
 	c.row = 0
+	c.shape, c.within = nil, nil
 	clear(c.known)
 	c.order = nil
 }

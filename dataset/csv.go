@@ -29,6 +29,10 @@ func (c *csvReader) readHeader(columns *columns) error {
 		f.fatal = true
 		return recordError{f}
 	}
+	if f := columns.take(func() names { return headerSet(c.cells) }); f != nil {
+		f.fatal = true
+		return recordError{f}
+	}
 	columns.begin()
 	c.header = nil
 	for i, cell := range c.cells {
@@ -44,7 +48,7 @@ func (c *csvReader) readHeader(columns *columns) error {
 		k.Rows = 0
 		c.header = append(c.header, k)
 	}
-	if len(columns.fields) == 0 {
+	if !columns.feeds() {
 		f := faultf("no column is known as a field of a sample; the header has %s", headerNames(c.header)).
 			withHint("name the columns in [dataset.columns], such as user_input = \"my question\"; if the delimiter is neither comma, semicolon, tab nor bar, name it")
 		f.fatal = true
@@ -56,6 +60,15 @@ func (c *csvReader) readHeader(columns *columns) error {
 		return recordError{f}
 	}
 	return nil
+}
+
+// headerSet are the names of a header, for finding out a shape.
+func headerSet(cells [][]byte) names {
+	n := make(names)
+	for _, cell := range cells {
+		n.add(string(bytes.TrimSpace(cell)))
+	}
+	return n
 }
 
 func headerNames(header []*column) string {
@@ -226,7 +239,7 @@ func headerScore(header []byte, delim byte, columns *columns) int {
 	score := 0
 	for _, name := range headerCells(header, delim) {
 		score++
-		if columns.resolve(strings.TrimSpace(name)).Field != eval.FieldMetadata {
+		if columns.names(strings.TrimSpace(name)) {
 			score += known
 		}
 	}

@@ -24,6 +24,9 @@ type contextsLater struct {
 	contexts
 	column string
 	given  bool
+
+	expected string // the reference, if no column gives one
+	meta     value  // the object called metadata
 }
 
 // json reads one record that is a JSON object.
@@ -40,24 +43,18 @@ func (d *decoder) json(raw []byte) (*eval.Sample, *fault) {
 		}
 		return nil, faultf("is %s, where an object is expected", v.kind)
 	}
+	if f := d.columns.take(func() names { return recordNames(raw) }); f != nil {
+		return nil, f
+	}
 	d.columns.begin()
 	s := &eval.Sample{}
 	var later contextsLater
-	var meta value
 	f := p.each('}', func(key, v value) *fault {
 		name := key.raw[1 : len(key.raw)-1]
 		if key.esc {
 			name, _ = unescape(nil, name)
 		}
-		k, f := d.columns.see(name)
-		if f != nil {
-			return f
-		}
-		if k.Field == eval.FieldMetadata && v.kind == kindObject && normal(k.Name) == "metadata" {
-			meta = v
-			return nil
-		}
-		return d.field(s, k, v, &later).in(k.Name)
+		return d.member(s, name, false, v, &later)
 	})
 	if f != nil {
 		return nil, f
@@ -69,13 +66,110 @@ func (d *decoder) json(raw []byte) (*eval.Sample, *fault) {
 	if f := d.finish(s, &later); f != nil {
 		return nil, f
 	}
-	return s, d.spread(s, meta)
+	return s, d.spread(s, later.meta)
+}
+
+// member puts one member of a record where it belongs; nested marks one that
+// stands inside an object, whose path is its name.
+func (d *decoder) member(s *eval.Sample, name []byte, nested bool, v value, later *contextsLater) *fault {
+	k, f := d.columns.meet(name, nested)
+	if f != nil {
+		return f
+	}
+	return d.place(s, k, v, later)
+}
+
+// place reads the value of a column that was met.
+func (d *decoder) place(s *eval.Sample, k *column, v value, later *contextsLater) *fault {
+	if k.read != nil && !k.mapped {
+		if ok, f := k.read(d, s, v, later); f != nil {
+			return f.in(k.Name)
+		} else if ok {
+			d.keep(s, k.Name, v)
+			return nil
+		}
+	}
+	if k.inner && !k.mapped {
+		if u := object(v); u.kind == kindObject {
+			return d.open(s, k, u, later)
+		}
+	}
+	if k.Field == eval.FieldMetadata && v.kind == kindObject && normal(k.Name) == "metadata" {
+		later.meta = v
+		return nil
+	}
+	if f := d.columns.claim(k); f != nil {
+		return f
+	}
+	return d.field(s, k, v, later).in(k.Name)
+}
+
+// object is the value, or the object that a text holds.
+func object(v value) value {
+	if v.kind != kindString && v.kind != kindCell {
+		return v
+	}
+	text, _ := v.text()
+	t := []byte(strings.TrimSpace(text))
+	if len(t) == 0 || t[0] != '{' {
+		return v
+	}
+	if u, f := parseValue(t); f == nil {
+		return u
+	}
+	if js, f := pyToJSON(t); f == nil {
+		if u, f := parseValue(js); f == nil {
+			return u
+		}
+	}
+	return v
+}
+
+// open looks into an object: each member is a column named by its path.
+func (d *decoder) open(s *eval.Sample, k *column, v value, later *contextsLater) *fault {
+	k.opened = true
+	for key, m := range v.members() {
+		name, _ := key.text()
+		if f := d.member(s, []byte(k.Name+"."+name), true, m, later); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// recordNames collects the names of a record's members, and of those of the
+// objects in it, in normal form.
+func recordNames(raw []byte) names {
+	n := make(names)
+	var walk func(prefix string, v value, depth int)
+	walk = func(prefix string, v value, depth int) {
+		for key, m := range v.members() {
+			name, _ := key.text()
+			n.add(prefix + name)
+			if u := object(m); depth < 3 && u.kind == kindObject {
+				walk(prefix+name+".", u, depth+1)
+			}
+		}
+	}
+	walk("", value{kind: kindObject, raw: bytes.TrimSpace(raw)}, 1)
+	return n
 }
 
 // csv reads one record of cells; the header was seen before.
 func (d *decoder) csv(header []*column, cells [][]byte) (*eval.Sample, *fault) {
 	s := &eval.Sample{}
 	var later contextsLater
+	if nested(header) {
+		d.columns.begin()
+		for i, k := range header {
+			k.Rows++
+			k.lastRow = d.columns.row
+			if f := d.place(s, k, value{kind: kindCell, raw: cells[i]}, &later); f != nil {
+				return nil, f.in(k.Name)
+			}
+		}
+		return s, d.finish(s, &later)
+	}
 	for i, k := range header {
 		k.Rows++
 		if f := d.field(s, k, value{kind: kindCell, raw: cells[i]}, &later); f != nil {
@@ -115,21 +209,26 @@ func (d *decoder) field(s *eval.Sample, k *column, v value, later *contextsLater
 	case eval.FieldReferenceContextIDs:
 		s.ReferenceContextIDs, f = d.grades(v)
 	default:
-		if s.Metadata == nil {
-			s.Metadata = make(map[string]json.RawMessage)
-		}
-		if v.kind == kindCell {
-			s.Metadata[k.Name] = appendQuoted(nil, v.raw)
-		} else {
-			s.Metadata[k.Name] = bytes.Clone(v.raw)
-		}
+		d.keep(s, k.Name, v)
 	}
 	return f
 }
 
+// keep puts a value into the metadata as it is written.
+func (d *decoder) keep(s *eval.Sample, name string, v value) {
+	if s.Metadata == nil {
+		s.Metadata = make(map[string]json.RawMessage)
+	}
+	if v.kind == kindCell {
+		s.Metadata[name] = appendQuoted(nil, v.raw)
+	} else {
+		s.Metadata[name] = bytes.Clone(v.raw)
+	}
+}
+
 // finish settles what depends on several columns.
 func (d *decoder) finish(s *eval.Sample, later *contextsLater) *fault {
-	if len(d.columns.fields) == 0 {
+	if !d.columns.feeds() {
 		return faultf("no column is known as a field of a sample").
 			withHint("name the columns in [dataset.columns], such as user_input = \"my question\"")
 	}
@@ -137,6 +236,9 @@ func (d *decoder) finish(s *eval.Sample, later *contextsLater) *fault {
 		if f := d.settleContexts(s, later.contexts, later.column); f != nil {
 			return f
 		}
+	}
+	if later.expected != "" && s.Reference == "" && !d.columns.settled[eval.FieldReference] {
+		s.Reference = later.expected
 	}
 	if looksLikeError(s.Response) {
 		d.warn(warnLikeError)

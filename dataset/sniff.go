@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/ragjudge/ragjudge/eval"
 )
 
 // Format is how a file is written.
@@ -94,7 +92,7 @@ func findFormat(head []byte, path string, columns *columns) (Format, *fault) {
 	line := firstLine(head)
 	for i := range len(delimiters) {
 		for _, name := range headerCells(line, delimiters[i]) {
-			if columns.resolve(strings.TrimSpace(name)).Field != eval.FieldMetadata {
+			if columns.names(strings.TrimSpace(name)) {
 				return CSV, nil
 			}
 		}
