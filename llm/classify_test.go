@@ -42,14 +42,15 @@ func TestClassify(t *testing.T) {
 		{"half a body", 200, nil, `{"choices":[{"mess`, Transient, "unreadable_reply", 0},
 		{"wrong key", 401, nil, `{"error":{"message":"Incorrect API key provided: sk-abc***xyz.","code":"invalid_api_key"}}`, Fatal, "invalid_api_key", 0},
 		{"wrong key as 400 at Gemini", 400, nil, `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`, Fatal, "invalid_api_key", 0},
-		{"forbidden", 403, nil, `{"error":{"message":"Country not supported"}}`, Fatal, "forbidden", 0},
+		{"forbidden", 403, nil, `{"error":{"message":"Country not supported"}}`, Fatal, "region_refused", 0},
+		{"no permission", 403, nil, `{"error":{"message":"You have no permission for this"}}`, Fatal, "forbidden", 0},
 		{"moderation as 403", 403, nil, `{"error":{"code":403,"message":"Input was flagged by moderation"}}`, Row, "content_filter", 0},
 		{"Azure's filter", 400, nil, `{"error":{"message":"The response was filtered","code":"content_filter","innererror":{"code":"ResponsibleAIPolicyViolation"}}}`, Row, "content_filter", 0},
 		{"a gateway's filter", 400, nil, `{"error":{"message":"BadRequestError: ContentPolicyViolationError: AzureException - prompt triggered content management policy","type":null,"code":"400"}}`, Row, "content_filter", 0},
 		{"model gone", 404, nil, `{"error":{"message":"The model 'x' does not exist or you do not have access to it.","code":"model_not_found"}}`, Fatal, "model_not_found", 0},
 		{"model gone at Ollama", 404, nil, `{"error":"model 'x' not found, try pulling it first"}`, Fatal, "model_not_found", 0},
 		{"model retired", 400, nil, `{"error":{"message":"The model has been decommissioned and is no longer supported.","code":"model_decommissioned"}}`, Fatal, "model_not_found", 0},
-		{"deployment", 404, nil, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, Fatal, "model_not_found", 0},
+		{"deployment", 404, nil, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, Fatal, "deployment_not_found", 0},
 		{"model loading", 503, nil, `{"error":{"message":"model is not available yet"}}`, Transient, "http_503", 0},
 		{"wrong path", 404, nil, `404 page not found`, Fatal, "not_found", 0},
 		{"bad request of vLLM", 400, nil, `{"object":"error","message":"top_k must be non-negative","type":"BadRequestError","code":400}`, Row, "bad_request", 0},
@@ -86,10 +87,18 @@ func TestLookAlikesAreNoOverflow(t *testing.T) {
 		if e := classify(400, http.Header{}, []byte(body), testNow); e.Code == "context_too_long" {
 			t.Errorf("%q passes for a context overflow", msg)
 		}
-		if c := refusedForm(400, "", []byte(body)); c != noChange {
+		if c := firstChange(400, body); c != noChange && c != changeCeiling {
 			t.Errorf("%q passes for a refused %s", msg, c)
 		}
 	}
+}
+
+// firstChange is the change of form that a refusal is met with first.
+func firstChange(status int, body string) change {
+	if d := diagnose(status, http.Header{}, []byte(body), testNow); len(d.adapt) > 0 {
+		return d.adapt[0]
+	}
+	return noChange
 }
 
 func TestRefusedForm(t *testing.T) {
@@ -100,17 +109,17 @@ func TestRefusedForm(t *testing.T) {
 		`{"error":{"message":"'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."}}`:                                  changeJSONWord,
 		`{"error":{"code":500,"message":"Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...","type":"server_error"}}`:           changeSystem,
 		`{"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted","type":"extra_forbidden","input":"seed"}]}`:                                            changeSeed,
-		`{"error":{"message":"This model's maximum context length is 8192 tokens, max_tokens must be lower"}}`:                                                           noChange,
+		`{"error":{"message":"This model's maximum context length is 8192 tokens, max_tokens must be lower"}}`:                                                           changeRoom,
 		`{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}`: changeSystem,
 		`{"error":{"message":"no such thing"}}`:                                                           noChange,
 		`{"error":{"message":"temperature must be between 0 and 1"}}`:                                     noChange,
 		`{"detail":[{"loc":["body"],"msg":"unexpected value","input":"the temperature of the grammar"}]}`: noChange,
 	} {
-		if got := refusedForm(400, "application/json", []byte(body)); got != want {
+		if got := firstChange(400, body); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}
-	if got := refusedForm(429, "", []byte(`{"error":"max_tokens unsupported"}`)); got != noChange {
+	if got := firstChange(429, `{"error":"max_tokens unsupported"}`); got != noChange {
 		t.Errorf("a 429 is met by another form: %q", got)
 	}
 }
@@ -168,20 +177,16 @@ func TestUsageDialects(t *testing.T) {
 	for body, want := range map[string]Usage{
 		`{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}`: {PromptTokens: 10, CompletionTokens: 5},
 		`{"prompt_tokens":"812","completion_tokens":"7"}`:              {PromptTokens: 812, CompletionTokens: 7},
-		`{"prompt_tokens":"812","completion_tokens":null}`:             {Unknown: 1},
+		`{"prompt_tokens":"812","completion_tokens":null}`:             {PromptTokens: 812, Unknown: 1},
 		`null`: {Unknown: 1},
 		`{"prompt_tokens":100,"completion_tokens":80,"total_tokens":180,"completion_tokens_details":{"reasoning_tokens":60},"prompt_tokens_details":null}`: {PromptTokens: 100, CompletionTokens: 80, ReasoningTokens: 60},
 		`{"prompt_tokens":6,"completion_tokens":0,"total_tokens":22}`:                                                                                      {PromptTokens: 6, CompletionTokens: 16, ReasoningTokens: 16},
 		`{"prompt_tokens":2006,"completion_tokens":300,"prompt_tokens_details":{"cached_tokens":1920}}`:                                                    {PromptTokens: 2006, CompletionTokens: 300, CachedTokens: 1920},
 		`{"prompt_tokens":50,"completion_tokens":3,"prompt_cache_hit_tokens":40}`:                                                                          {PromptTokens: 50, CompletionTokens: 3, CachedTokens: 40},
 		`{"input_tokens":5,"output_tokens":4}`:                                                                                                             {PromptTokens: 5, CompletionTokens: 4},
-		`{"prompt_tokens":-5,"completion_tokens":4}`:                                                                                                       {Unknown: 1},
+		`{"prompt_tokens":-5,"completion_tokens":4}`:                                                                                                       {CompletionTokens: 4, Unknown: 1},
 	} {
-		var m map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(body), &m); err != nil {
-			t.Fatal(err)
-		}
-		if got := usageOf(m); got != want {
+		if got := usageOf(json.RawMessage(body)); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
 		}
 	}
@@ -232,7 +237,8 @@ func TestRecordedProviderErrors(t *testing.T) {
 			h.Set(k, v)
 		}
 		x := &exchange{status: c.Input.HTTP.Status, header: h, body: body}
-		resp, e := decodeReply(x)
+		resp, d := decodeReply(x)
+		e := d.err
 		if e == nil {
 			if resp.Content == "" { // a row without content: the judge's matter
 				continue
@@ -265,7 +271,6 @@ func FuzzFacts(f *testing.F) {
 		if e == nil || e.Kind == 0 || e.Code == "" || len(e.Message) > maxMessage+10 || e.RetryAfter < 0 {
 			t.Fatalf("%+v", e)
 		}
-		refusedForm(status, "", []byte(body))
 		_, _ = decodeReply(&exchange{status: status, header: http.Header{}, body: []byte(body)})
 	})
 }

@@ -64,6 +64,9 @@ type Request struct {
 	Seed *int `json:"seed,omitempty"`
 	// Schema is the form of the reply; nil for free text.
 	Schema *Schema `json:"schema,omitempty"`
+	// Extra are further members of the request's body, as a JSON object in the
+	// one spelling of CanonicalExtra; nil for none.
+	Extra json.RawMessage `json:"extra,omitempty"`
 	// Trial numbers repeats of one request that must not share an answer.
 	Trial int `json:"trial,omitempty"`
 
@@ -95,7 +98,8 @@ const keyVersion = "ragjudge/1\n"
 
 // Key returns the content address of the request: the SHA-256 of a version
 // line and of the request's JSON with fields in fixed order and no escaping
-// of <, > and &. It panics if Schema.JSON is not JSON, a fault in the code.
+// of <, > and &. It panics if Schema.JSON or Extra is not JSON, a fault in the
+// code.
 func (r *Request) Key() Key {
 	var b bytes.Buffer
 	b.WriteString(keyVersion)
@@ -121,6 +125,9 @@ const (
 type Response struct {
 	// Content is the text of the reply, as it came.
 	Content string `json:"content"`
+	// Reasoning is what the server gave as the model's thoughts beside a content
+	// that is empty; they are no answer.
+	Reasoning string `json:"reasoning,omitempty"`
 	// Refusal is the model's own refusal, where the server tells it apart.
 	Refusal string `json:"refusal,omitempty"`
 	// FinishReason is what the server gave; empty if it gave none.

@@ -1,17 +1,16 @@
 package llm
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +53,16 @@ type OpenAIConfig struct {
 	APIVersion string
 	// Headers are sent with each request, over all others.
 	Headers map[string]string
+	// ExtraBody are further members of each request's body: those that
+	// CanonicalExtra takes. They change what is answered, so requests that go
+	// through a cache must have them in Extra, as Extra returns them.
+	ExtraBody map[string]any
+	// CAFile is a file of certificates in PEM that are trusted beside the
+	// system's; empty for none.
+	CAFile string
+	// Insecure takes any certificate. Whoever stands between then reads the key
+	// and writes the replies: it is for the user to be warned of.
+	Insecure bool
 	// Timeout is the deadline of one attempt; 0 for DefaultTimeout.
 	Timeout time.Duration
 	// Concurrency is the most calls at once, for which connections are kept; 0
@@ -63,6 +72,11 @@ type OpenAIConfig struct {
 	Structured string
 	// OnHeaders is told what each reply says of the server's limits; may be nil.
 	OnHeaders func(RateInfo)
+	// Known is what an earlier process learnt of models, as Forms returned it.
+	Known map[string]Form
+	// OnLearn is told the whole Form of a model when something was learnt about
+	// it, in the goroutine of the call that did; may be nil.
+	OnLearn func(model string, f Form)
 	// Logger gets a line when something is learnt about the server; nil for none.
 	Logger *slog.Logger
 }
@@ -75,14 +89,17 @@ type OpenAIConfig struct {
 type OpenAI struct {
 	cfg      OpenAIConfig
 	endpoint string
+	address  address
+	extra    json.RawMessage
 	client   *openai.Client
 	secrets  secrets
 	forms    forms
 }
 
-// NewOpenAI returns a backend. It makes no call.
+// NewOpenAI returns a backend. It makes no call. Every error names the setting
+// that is wrong.
 func NewOpenAI(cfg OpenAIConfig) (*OpenAI, error) {
-	base, err := baseURL(cfg.Provider, cfg.BaseURL)
+	addr, err := addressOf(cfg.Provider, cfg.BaseURL, cfg.APIVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -95,60 +112,48 @@ func NewOpenAI(cfg OpenAIConfig) (*OpenAI, error) {
 	if cfg.APIKey = strings.TrimSpace(cfg.APIKey); strings.ContainsFunc(cfg.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the API key holds a blank, a line end or a character that no key has: was it pasted whole?")
 	}
+	extra, err := CanonicalExtra(cfg.ExtraBody)
+	if err != nil {
+		return nil, fmt.Errorf("judge.extra_body: %w", err)
+	}
+	headers, err := headersOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := newTransport(cfg)
+	if err != nil {
+		return nil, err
+	}
 	conf := openai.DefaultConfig(cfg.APIKey)
-	conf.BaseURL = base
+	conf.BaseURL = addr.base
 	if cfg.Provider == ProviderAzure {
-		conf = openai.DefaultAzureConfig(cfg.APIKey, base)
-		conf.APIVersion = cmp.Or(cfg.APIVersion, DefaultAPIVersion)
+		conf = openai.DefaultAzureConfig(cfg.APIKey, addr.base)
+		conf.APIVersion = addr.apiVersion
 		// A deployment is called as it is named; go-openai would strip dots.
 		conf.AzureModelMapperFunc = func(model string) string { return url.PathEscape(model) }
 	}
 	conf.OrgID = cfg.Organization
-	headers := map[string]string{}
-	if cfg.Project != "" {
-		headers["OpenAI-Project"] = cfg.Project
-	}
-	for k, v := range cfg.Headers {
-		headers[k] = v
-	}
-	conf.HTTPClient = &wire{rt: newTransport(cfg.Concurrency), headers: headers}
+	conf.HTTPClient = &wire{rt: rt, headers: headers}
 	return &OpenAI{
-		cfg: cfg, endpoint: cmp.Or(cfg.Provider, ProviderOpenAI) + " " + base,
+		cfg: cfg, endpoint: cmp.Or(cfg.Provider, ProviderOpenAI) + " " + addr.base, address: addr, extra: extra,
 		client: openai.NewClientWithConfig(conf), secrets: newSecrets(cfg.APIKey, cfg.Headers),
-		forms: forms{log: cfg.Logger, structured: cfg.Structured},
+		forms: forms{log: cfg.Logger, structured: cfg.Structured, known: cfg.Known, onLearn: cfg.OnLearn},
 	}, nil
-}
-
-// baseURL checks an address and takes off what is often pasted with it.
-func baseURL(provider, text string) (string, error) {
-	if text == "" && provider != ProviderAzure {
-		return DefaultBaseURL, nil
-	}
-	u, err := url.Parse(strings.TrimSpace(text))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("judge.base_url: it is no URL: %w", err)
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return "", fmt.Errorf("judge.base_url: %q must begin with https:// or http:// and name a host", u.Redacted())
-	case u.User != nil:
-		return "", errors.New("judge.base_url: user and password don't belong in the address; use judge.headers or a key")
-	case u.RawQuery != "":
-		return "", errors.New("judge.base_url: it must not hold a query; Azure's version is judge.api_version")
-	}
-	u.Fragment = ""
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.Path = strings.TrimSuffix(u.Path, "/chat/completions")
-	if provider == ProviderAzure {
-		u.Path, _, _ = strings.Cut(u.Path, "/openai") // go-openai puts the rest behind it
-	}
-	return u.String(), nil
 }
 
 // Endpoint identifies the endpoint in requests: provider and address, no key.
 func (o *OpenAI) Endpoint() string { return o.endpoint }
 
+// Extra are the members of OpenAIConfig.ExtraBody, for Request.Extra; nil for
+// none.
+func (o *OpenAI) Extra() json.RawMessage { return o.extra }
+
 // Learnt says in words what each model's server was found not to take.
 func (o *OpenAI) Learnt() []string { return o.forms.learnt() }
+
+// Forms returns what is known of each model, learnt or restored, to be kept for
+// OpenAIConfig.Known.
+func (o *OpenAI) Forms() map[string]Form { return o.forms.all() }
 
 // Complete sends one request, and once more for each thing that is learnt about
 // the server by it.
@@ -157,20 +162,23 @@ func (o *OpenAI) Complete(ctx context.Context, req *Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	resp, err := o.attempt(ctx, req)
+	resp, err := o.attempt(ctx, o.withExtra(req))
 	done(err)
 	return resp, err
 }
 
+// maxForms bounds the tries of one call: there are fewer things to learn.
+const maxForms = 12
+
 func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
-	for {
+	room := 0 // for this request's reply; 0 for any
+	for try := 1; ; try++ {
 		form := o.forms.get(req.Model)
-		messages, merr := form.messages(req)
-		if merr != nil {
-			return nil, merr
+		x, err := o.exchange(req, form, room)
+		if err != nil {
+			return nil, err
 		}
-		x := &exchange{messages: messages, extra: form.extra(req)}
-		err := o.send(ctx, x, form, req)
+		err = o.send(ctx, x, form, req)
 		if x.header != nil && o.cfg.OnHeaders != nil {
 			if info := o.rates(x.header); !info.empty() {
 				o.cfg.OnHeaders(info)
@@ -179,24 +187,106 @@ func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
 		if err != nil {
 			return nil, o.clean(err)
 		}
-		resp, rerr := decodeReply(x)
-		if rerr == nil {
+		resp, d := decodeReply(x)
+		if resp != nil {
 			return resp, nil
 		}
-		// Again, without any key that it may echo: from here on it is told to
-		// people. What it means stays.
-		x.body = []byte(o.secrets.redact(string(x.body)))
-		if rerr.Code != "empty_response" && rerr.Code != "redirected" {
-			rerr.Message = factsOf(x.status, x.header.Get("Content-Type"), x.body).message
+		d.err.Message = o.secrets.redact(d.err.Message)
+		if try < maxForms && o.adapt(req, form, d, &room) {
+			continue
 		}
-		refused := noChange
-		if rerr.Kind != Fatal || rerr.Code == "not_found" {
-			refused = refusedForm(x.status, x.header.Get("Content-Type"), x.body)
-		}
-		if refused == noChange || !o.forms.change(req, form, refused, rerr.Message) {
-			return nil, o.clean(rerr)
+		return nil, o.clean(o.explained(req, form, x, d))
+	}
+}
+
+// exchange is the request in the form.
+func (o *OpenAI) exchange(req *Request, f form, room int) (*exchange, error) {
+	messages, err := f.messages(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := f.body(req)
+	if err != nil {
+		return nil, err
+	}
+	return &exchange{messages: messages, extra: f.extra(req, room), members: body}, nil
+}
+
+// adapt takes up the first of the changes that a refusal allows. A smaller
+// bound on one reply is tried once.
+func (o *OpenAI) adapt(req *Request, sent form, d diagnosis, room *int) bool {
+	asked := sent.bound(req, *room)
+	for _, c := range d.adapt {
+		switch c {
+		case changeRoom:
+			n, ok := d.facts.room(asked)
+			if !ok || *room > 0 || sent.MaxTokens == NoMaxTokens {
+				continue
+			}
+			o.cfg.Logger.Debug("the request fits with less room for the reply", "model", req.Model, "max_tokens", n, "asked", asked, "metric", req.Tag.Metric, "step", req.Tag.Step)
+			*room = n
+			return true
+		default:
+			ceiling := 0
+			if c == changeCeiling {
+				n, ok := d.facts.ceiling(asked)
+				if !ok {
+					continue
+				}
+				ceiling = n
+			}
+			if o.forms.change(req, sent, c, ceiling, d.err.Message) {
+				return true
+			}
 		}
 	}
+	return false
+}
+
+// withExtra is the request with the endpoint's extra members, if it has none of
+// its own.
+func (o *OpenAI) withExtra(req *Request) *Request {
+	if len(req.Extra) > 0 || len(o.extra) == 0 {
+		return req
+	}
+	r := *req
+	r.Extra = o.extra
+	return &r
+}
+
+// explained is the error of a refusal, with what only the sender knows of it.
+func (o *OpenAI) explained(req *Request, sent form, x *exchange, d diagnosis) *Error {
+	e := d.err
+	switch e.Code {
+	case "not_found", "deployment_not_found", "model_not_found":
+		if o.cfg.Provider == ProviderAzure {
+			e.Hint = hintAzure
+			if name := o.address.deployment; name != "" && name != req.Model {
+				e.Hint += fmt.Sprintf("; the address that was given names the deployment %q, and judge.model is %q", name, req.Model)
+			}
+		}
+		e.Hint += "; what was called is " + x.url
+		return e
+	case "not_an_api", "unsupported":
+		e.Hint += "; what was called is " + x.url
+	}
+	if e.Kind != Row && e.Kind != Transient {
+		return e
+	}
+	if slices.Contains(d.adapt, changeFormat) && o.cfg.Structured != StructuredAuto && o.cfg.Structured != StructuredPlain && req.Schema != nil {
+		e.Kind, e.Code, e.Hint = Fatal, "format_refused", fmt.Sprintf("the endpoint does not take judge.structured = %q; use %q", o.cfg.Structured, StructuredAuto)
+		return e
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.members)) {
+		if d.facts.refusing() && (partName(d.facts.param) == strings.ToLower(name) || d.facts.names(strings.ToLower(name))) {
+			e.Kind, e.Code, e.Hint = Fatal, "extra_body_refused", fmt.Sprintf("the endpoint does not take %q of judge.extra_body", name)
+			return e
+		}
+	}
+	if len(d.adapt) > 0 && e.Kind == Transient { // it is refused for its form, each time
+		e.Kind, e.Code = Row, "bad_request"
+	}
+	return e
 }
 
 // rates reads what the headers tell of limits. Groq's header for requests is
@@ -215,6 +305,8 @@ func (o *OpenAI) send(ctx context.Context, x *exchange, form form, req *Request)
 	defer cancel()
 	_, err := o.client.CreateChatCompletion(context.WithValue(ctx, exchangeKey{}, x), form.request(req))
 	switch {
+	case errors.Is(x.err, errPreview):
+		return nil
 	case x.err != nil:
 		return netError(ctx, x.err, o.cfg.Timeout)
 	case !x.sent && err != nil:
@@ -222,6 +314,39 @@ func (o *OpenAI) send(ctx context.Context, x *exchange, form form, req *Request)
 		return &Error{Kind: Fatal, Code: "model_refused", Message: err.Error(), Hint: hintModel, Err: err}
 	}
 	return nil
+}
+
+// Preview is a request as it goes over the wire.
+type Preview struct {
+	// URL is what is called; Method how: POST.
+	Method, URL string
+	// Headers are the names of the headers that are set, in order. Their values
+	// may be secrets.
+	Headers []string
+	// Body is the JSON of the body.
+	Body json.RawMessage
+}
+
+// errPreview ends a request that is only looked at.
+var errPreview = errors.New("the request is not sent")
+
+// Preview returns exactly what Complete would send next for a request, without
+// sending it.
+func (o *OpenAI) Preview(req *Request) (Preview, error) {
+	req = o.withExtra(req)
+	f := o.forms.get(req.Model)
+	x, err := o.exchange(req, f, 0)
+	if err != nil {
+		return Preview{}, err
+	}
+	x.preview = &Preview{}
+	if err := o.send(context.Background(), x, f, req); err != nil {
+		return Preview{}, o.clean(err)
+	}
+	if x.preview.URL == "" {
+		return Preview{}, errors.New("preview the request: it was not written")
+	}
+	return *x.preview, nil
 }
 
 func (o *OpenAI) clean(err error) error {
@@ -232,154 +357,4 @@ func (o *OpenAI) clean(err error) error {
 		}
 	}
 	return err
-}
-
-// reply is a chat completion, with the fields that servers write in several
-// ways left raw.
-type reply struct {
-	Model       string          `json:"model"`
-	Fingerprint string          `json:"system_fingerprint"`
-	Error       json.RawMessage `json:"error"`
-	Choices     []struct {
-		Error        json.RawMessage `json:"error"`
-		FinishReason json.RawMessage `json:"finish_reason"`
-		Message      struct {
-			Content json.RawMessage `json:"content"`
-			Refusal json.RawMessage `json:"refusal"`
-		} `json:"message"`
-	} `json:"choices"`
-	Usage map[string]json.RawMessage `json:"usage"`
-}
-
-// decodeReply makes a Response of a reply, or says what else it is.
-func decodeReply(x *exchange) (*Response, *Error) {
-	if x.status != http.StatusOK && x.status/100 != 2 {
-		return nil, classify(x.status, x.header, x.body, time.Now())
-	}
-	r, err := readReply(x.body)
-	if err != nil || len(r.Choices) == 0 || told(r.Error) || told(r.Choices[0].Error) {
-		body := x.body
-		if err == nil && len(r.Choices) > 0 && told(r.Choices[0].Error) {
-			body = append(append([]byte(`{"error":`), r.Choices[0].Error...), '}')
-		}
-		e := classify(x.status, x.header, body, time.Now())
-		if err == nil && e.Code == "unreadable_reply" {
-			e.Code, e.Message = "empty_response", "the reply has no choices"
-		}
-		return nil, e
-	}
-	c := r.Choices[0]
-	resp := &Response{
-		Refusal: text(c.Message.Refusal), FinishReason: finishReason(text(c.FinishReason)),
-		Model: r.Model, Fingerprint: r.Fingerprint, Usage: usageOf(r.Usage),
-	}
-	var refused string
-	resp.Content, refused = content(c.Message.Content)
-	resp.Refusal = cmp.Or(resp.Refusal, refused)
-	if resp.FinishReason == "error" { // a router whose upstream broke off
-		return nil, &Error{Kind: Transient, Code: "error_in_reply", Status: x.status, Message: readable(resp.Content)}
-	}
-	return resp, nil
-}
-
-// bareNumber is a number that is none in JSON, where some servers write one.
-var bareNumber = regexp.MustCompile(`([:\[,]\s*)(?:-?Infinity|NaN)(\s*[,\]}])`)
-
-// readReply decodes a reply. A reply has been paid for: what is odd about it
-// beside the answer is no reason to buy it again.
-func readReply(body []byte) (r reply, err error) {
-	body = bytes.TrimPrefix(body, []byte("\ufeff"))
-	if err = json.Unmarshal(body, &r); err == nil {
-		return r, nil
-	}
-	var again reply
-	if json.Unmarshal(bareNumber.ReplaceAll(body, []byte("${1}null${2}")), &again) == nil {
-		return again, nil
-	}
-	return r, err
-}
-
-// told reports that an error member holds something.
-func told(raw json.RawMessage) bool {
-	s := string(raw)
-	return s != "" && s != "null" && s != `""` && s != "{}" && s != "false"
-}
-
-// finishReason puts the words of other servers into OpenAI's.
-func finishReason(s string) FinishReason {
-	switch strings.ToLower(s) {
-	case "max_tokens", "model_length", "max_output_tokens":
-		return FinishLength
-	case "safety", "prohibited_content", "blocklist":
-		return FinishContentFilter
-	}
-	return FinishReason(strings.ToLower(s))
-}
-
-// text is a JSON string, or "" for whatever else stands there.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
-// content is a message's text: a string, or a list of parts.
-func content(raw json.RawMessage) (said, refused string) {
-	if bytes.HasPrefix(raw, []byte("{")) {
-		return string(raw), "" // some servers give the JSON itself
-	}
-	if bytes.HasPrefix(raw, []byte(`"`)) {
-		return text(raw), ""
-	}
-	var parts []struct{ Type, Text, Refusal string }
-	if json.Unmarshal(raw, &parts) != nil {
-		return text(raw), ""
-	}
-	for _, p := range parts {
-		if p.Type == "" || p.Type == "text" || p.Type == "output_text" {
-			said += p.Text
-		}
-		refused += p.Refusal
-	}
-	return said, refused
-}
-
-// usageOf reads usage in its dialects. Unless both prompt and completion tokens
-// are told, it is unknown.
-func usageOf(raw map[string]json.RawMessage) Usage {
-	count := func(m map[string]json.RawMessage, names ...string) (int, bool) {
-		for _, name := range names {
-			s := strings.Trim(string(m[name]), `" `)
-			if n, err := strconv.ParseFloat(s, 64); err == nil && n >= 0 && n < 1e12 {
-				return int(n), true
-			}
-		}
-		return 0, false
-	}
-	object := func(name string) (m map[string]json.RawMessage) {
-		_ = json.Unmarshal(raw[name], &m) // absent or odd: there is nothing to read
-		return m
-	}
-	prompt, ok1 := count(raw, "prompt_tokens", "input_tokens")
-	completion, ok2 := count(raw, "completion_tokens", "output_tokens")
-	if !ok1 || !ok2 {
-		return Usage{Unknown: 1}
-	}
-	u := Usage{PromptTokens: prompt, CompletionTokens: completion}
-	if u.CachedTokens, ok1 = count(object("prompt_tokens_details"), "cached_tokens"); !ok1 {
-		u.CachedTokens, _ = count(raw, "prompt_cache_hit_tokens", "cached_tokens")
-	}
-	u.CachedTokens = min(u.CachedTokens, prompt)
-	u.ReasoningTokens, _ = count(object("completion_tokens_details"), "reasoning_tokens")
-	// Where hidden reasoning stands beside the completion, only the total shows it.
-	if total, ok := count(raw, "total_tokens"); ok && total > prompt+completion {
-		u.CompletionTokens = total - prompt
-		u.ReasoningTokens = max(u.ReasoningTokens, total-prompt-completion)
-	}
-	if u.ReasoningTokens > u.CompletionTokens {
-		u.CompletionTokens += u.ReasoningTokens // it stands beside, and no total says so
-	}
-	return u
 }

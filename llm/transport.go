@@ -4,12 +4,19 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,26 +32,86 @@ var errTooLong = fmt.Errorf("the reply is longer than %d bytes", maxBody)
 var errAttemptTimeout = errors.New("the attempt's own deadline passed")
 
 // newTransport makes a transport for many calls to one host: with the default
-// of two idle connections every second call would open a new one.
-func newTransport(concurrency int) *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
+// of two idle connections every second call would open a new one. Proxies are
+// those of the environment: HTTPS_PROXY, HTTP_PROXY, NO_PROXY; never for
+// localhost.
+func newTransport(cfg OpenAIConfig) (*http.Transport, error) {
+	t := &http.Transport{
+		Proxy:                 proxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		MaxIdleConns:          concurrency,
-		MaxIdleConnsPerHost:   concurrency,
-		MaxConnsPerHost:       concurrency,
+		MaxIdleConns:          cfg.Concurrency,
+		MaxIdleConnsPerHost:   cfg.Concurrency,
+		MaxConnsPerHost:       cfg.Concurrency,
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		ForceAttemptHTTP2:     true,
+		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
+			return onProxyConnect(res)
+		},
 	}
+	if cfg.CAFile == "" && !cfg.Insecure {
+		return t, nil
+	}
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: cfg.Insecure} //nolint:gosec // only where the user asks for it
+	if cfg.CAFile == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(cfg.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("judge.ca_file: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // no store on this system: the file's alone
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("judge.ca_file: %s holds no certificate in PEM (-----BEGIN CERTIFICATE-----)", cfg.CAFile)
+	}
+	t.TLSClientConfig.RootCAs = pool
+	return t, nil
+}
+
+func proxyFromEnvironment(req *http.Request) (*url.URL, error) {
+	u, err := http.ProxyFromEnvironment(req)
+	if err != nil {
+		return nil, errProxyAddress
+	}
+	return u, nil
+}
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// headersOf are the headers that are sent beside those of go-openai.
+func headersOf(cfg OpenAIConfig) (map[string]string, error) {
+	headers := map[string]string{}
+	if cfg.Project != "" {
+		headers["OpenAI-Project"] = cfg.Project
+	}
+	for k, v := range cfg.Headers {
+		if !headerName.MatchString(k) {
+			return nil, fmt.Errorf("judge.headers: %q is no name of a header", k)
+		}
+		headers[k] = v
+	}
+	named := maps.Clone(headers)
+	named["organization"] = cfg.Organization
+	for k, v := range named {
+		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return nil, fmt.Errorf("judge.headers: the value of %s holds a line end or another control character", k)
+		}
+	}
+	return headers, nil
 }
 
 // exchange is what really went over the wire in one attempt. go-openai's types
 // lose or refuse some of it, so it is kept here, past them.
 type exchange struct {
-	messages []byte // the chat, put where go-openai writes none
-	extra    []byte // members to put into the request's body
+	messages []byte                     // the chat, put where go-openai writes none
+	extra    []byte                     // members to put into the request's body
+	members  map[string]json.RawMessage // put over all but model and messages
+	preview  *Preview                   // if not nil: is filled in, and nothing is sent
+	url      string
 	status   int
 	header   http.Header
 	body     []byte
@@ -75,7 +142,11 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 	for k, v := range w.headers {
 		req.Header.Set(k, v)
 	}
+	x.url = req.URL.String()
 	x.sent = true
+	if x.preview != nil {
+		return nil, x.look(req)
+	}
 	res, err := w.rt.RoundTrip(req)
 	if err != nil {
 		x.err = err
@@ -87,6 +158,18 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 		return nil, x.err
 	}
 	return &http.Response{Status: res.Status, StatusCode: http.StatusOK, Header: res.Header, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+}
+
+// look fills in the preview.
+func (x *exchange) look(req *http.Request) error {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		x.err = err
+		return err
+	}
+	*x.preview = Preview{Method: req.Method, URL: x.url, Headers: slices.Sorted(maps.Keys(req.Header)), Body: body}
+	x.err = errPreview
+	return errPreview
 }
 
 // complete puts the extra members at the end of the request's object. They are
@@ -105,7 +188,9 @@ func (x *exchange) complete(req *http.Request) error {
 	whole := make([]byte, 0, len(body)+len(x.messages)+len(x.extra))
 	whole = append(append(whole, before...), none[:len(none)-len("null")]...)
 	whole = append(append(whole, x.messages...), after[:len(after)-1]...)
-	body = append(append(whole, x.extra...), '}')
+	if body, err = withMembers(append(append(whole, x.extra...), '}'), x.members); err != nil {
+		return err
+	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	req.ContentLength = int64(len(body))
