@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -20,11 +21,16 @@ var csvHeader = []string{
 // header line. A figure that does not exist is an empty field. Text is written
 // as it is in the data, quoted as RFC 4180 asks, with line feeds as line ends.
 // The last column names the judge of a judged metric; "lexical (offline)" marks
-// figures made without a model.
+// figures made without a model. Where several judges or trials were asked, four
+// columns on their agreement follow.
 func CSV(w io.Writer, s *Summary) error {
 	var b bytes.Buffer
 	out := csv.NewWriter(&b)
+	panel := slices.ContainsFunc(s.Metrics, func(m Metric) bool { return m.Agreement != nil })
 	lines := [][]string{csvHeader}
+	if panel {
+		lines[0] = slices.Concat(csvHeader, csvAgreement)
+	}
 	for i := range s.Metrics {
 		lines = append(lines, csvLine(s, "all", "", &s.Metrics[i]))
 	}
@@ -36,6 +42,13 @@ func CSV(w io.Writer, s *Summary) error {
 		for i := range c.Metrics {
 			lines = append(lines, csvLine(s, scope, c.Category, &c.Metrics[i]))
 		}
+	}
+	for i := 1; panel && i < len(lines); i++ {
+		var a *Agreement
+		if i <= len(s.Metrics) {
+			a = s.Metrics[i-1].Agreement
+		}
+		lines[i] = append(lines[i], csvAgreementCells(a)...)
 	}
 	if err := out.WriteAll(lines); err != nil {
 		return fmt.Errorf("encode the summary as CSV: %w", err)

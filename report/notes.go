@@ -42,7 +42,11 @@ func metricNotes(m *Metric) []string {
 		add(", flagged: %s.", countList(m.Flags[:min(len(m.Flags), TopReasons)]))
 	}
 	if lost := m.Failed + m.Unscored; lost > 0 && m.WorstCase != nil {
-		add(": the mean would be %s if every failed and unscored row (%s) had got 0.", fixed(*m.WorstCase), commas(lost))
+		worst := "0"
+		if m.LowerIsBetter {
+			worst = "1"
+		}
+		add(": the mean would be %s if every failed and unscored row (%s) had got %s.", fixed(*m.WorstCase), commas(lost), worst)
 	}
 	return lines
 }
@@ -99,6 +103,11 @@ func usageLines(s *Summary) []string {
 				plural(last.RowsScored, "row", "rows"), commas(last.RowsReused)))
 	} else {
 		lines = append(lines, capital(usageLine(s.Usage)))
+	}
+	for _, j := range judgesOf(s) {
+		if j.Usage != nil {
+			lines = append(lines, fmt.Sprintf("Judge %s: %s", j.Name, usageLine(*j.Usage)))
+		}
 	}
 	if why := noCall(s, last); why != "" {
 		lines = append(lines, why)

@@ -67,7 +67,7 @@ func header(s *Summary) []string {
 			lines = append(lines, "Note: "+note+".")
 		}
 	}
-	return lines
+	return append(lines, judgesLines(s)...)
 }
 
 // judgeName names the judge in a few words and marks an offline one.
@@ -85,6 +85,7 @@ func judgeName(j *Judge) string {
 // sections returns the parts of the report in the order in which they are shown.
 func sections(s *Summary) []section {
 	list := []section{{title: "Metrics", table: metricTable(s.Metrics), lines: notes(s)}}
+	list = append(list, agreementSections(s)...)
 	if len(s.Categories) > 0 {
 		list = append(list, section{
 			title: "Categories",

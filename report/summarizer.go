@@ -41,6 +41,7 @@ type Summarizer struct {
 
 	rows    int
 	all     []tally
+	panels  []agreement // by metric
 	named   map[string]*group
 	blank   *group // rows without a category
 	other   *group // rows of all further categories
@@ -89,6 +90,7 @@ func NewSummarizer(metrics []eval.Info, opts Options) (*Summarizer, error) {
 		}
 	}
 	s.all = newTallies(metrics, BootstrapMax)
+	s.panels = make([]agreement, len(metrics))
 	s.worst.limit = opts.List
 	return s, nil
 }
@@ -113,6 +115,7 @@ func (s *Summarizer) Add(r *eval.Result) error {
 			raw = rating(sc.Detail)
 		}
 		s.all[m].add(sc, raw)
+		s.panels[m].add(sc)
 		g.tallies[m].add(sc, raw)
 	}
 	s.list(r)
@@ -204,12 +207,17 @@ func (s *Summarizer) list(r *eval.Result) {
 }
 
 // rank returns the mean by which a sample is ranked among the worst; nil if
-// none of the ranking metrics is scored.
+// none of the ranking metrics is scored. Of a metric whose low values are the
+// good ones, 1 - value enters it.
 func (s *Summarizer) rank(r *eval.Result) *float64 {
 	sum, n := 0.0, 0
 	for _, k := range s.ranking {
 		if v := r.Scores[s.at[k]].Value; v != nil {
-			scaled := *v * sumScale // assigned first: never fused with the addition
+			good := *v
+			if s.metrics[k].LowerIsBetter {
+				good = 1 - good
+			}
+			scaled := good * sumScale // assigned first: never fused with the addition
 			sum += scaled
 			n++
 		}
@@ -239,6 +247,9 @@ func (s *Summarizer) Summary() *Summary {
 		Worst:      Worst{By: []string{}, Ranked: s.worst.ranked, Samples: s.worst.samples()},
 		Lacking:    Lacking{Total: s.lacking.Total, Samples: append([]SampleLine{}, s.lacking.Samples...)},
 		Gates:      []GateResult{},
+	}
+	for m := range s.panels {
+		sum.Metrics[m].Agreement = s.panels[m].summary()
 	}
 	for _, k := range s.ranking {
 		sum.Worst.By = append(sum.Worst.By, s.metrics[k].Name)

@@ -34,6 +34,9 @@ type Summary struct {
 	Dataset Dataset `json:"dataset"`
 	// Judge says who judged; nil if no metric asks a judge.
 	Judge *Judge `json:"judge"`
+	// Panel says who judged where there were several judges or trials; nil
+	// otherwise. Judge then stands for all of them.
+	Panel *Panel `json:"panel,omitempty"`
 	// Metrics holds one entry a metric, in the configured order. In JSON it is
 	// an object keyed by metric name.
 	Metrics Metrics `json:"metrics"`
@@ -63,13 +66,46 @@ type Dataset struct {
 	Hash string `json:"hash,omitempty"`
 }
 
+// ProviderPanel is the provider of a Judge that stands for a panel.
+const ProviderPanel = "panel"
+
+// Panel says which judges gave verdicts, and how one score was made of them.
+type Panel struct {
+	// Vote is "majority", "mean" or "median".
+	Vote string `json:"vote"`
+	// Trials is how often each judge was asked for the same.
+	Trials int `json:"trials"`
+	// MaxDisagreement is the bound of the flag judges_disagree.
+	MaxDisagreement float64 `json:"max_disagreement"`
+	// Judges holds each judge, with its own usage.
+	Judges []Judge `json:"judges"`
+}
+
+// The flags of a Judge.
+const (
+	// FlagMixedModels: the model that answered changed within the run.
+	FlagMixedModels = "mixed_served_models"
+	// FlagMixedFingerprints: the server's system_fingerprint did, under one name.
+	FlagMixedFingerprints = "mixed_fingerprints"
+)
+
 // Judge says which model judged.
 type Judge struct {
+	// Name is the judge's name in a panel.
+	Name     string `json:"name,omitempty"`
 	Provider string `json:"provider"`
 	// Model is the model as requested.
 	Model string `json:"model"`
 	// Served lists the models that answered, as the server named them.
 	Served []string `json:"served,omitempty"`
+	// Fingerprints lists the system_fingerprints of the servers that answered.
+	Fingerprints []string `json:"fingerprints,omitempty"`
+	// Flags are stable codes for what a reader of the scores ought to know of the
+	// judge: [FlagMixedModels], [FlagMixedFingerprints].
+	Flags []string `json:"flags,omitempty"`
+	// Usage is what this judge of a panel took, in all executions that ended in
+	// good order.
+	Usage *Usage `json:"usage,omitempty"`
 	// Offline marks the deterministic lexical judge, which is no model.
 	Offline bool `json:"offline"`
 	// Note is shown above the figures. An offline judge without one is given
@@ -154,6 +190,8 @@ type Metric struct {
 	Version int `json:"version"`
 	// Judged reports whether the metric asks the judge.
 	Judged bool `json:"judged"`
+	// LowerIsBetter reports that a low value is a good one.
+	LowerIsBetter bool `json:"lower_is_better,omitempty"`
 	// Mean of the scored values; nil if there is none.
 	Mean *float64 `json:"mean"`
 	// CI95 is the 95 % interval of the mean; nil if there is none.
@@ -174,9 +212,10 @@ type Metric struct {
 	Failed    int `json:"failed"`
 	// Coverage is Scored / Rows; nil if there are no rows.
 	Coverage *float64 `json:"coverage"`
-	// WorstCase is the mean if every failed and unscored sample had got 0: the
-	// mean can't be lower than this because of what went wrong. Nil if there is
-	// nothing to divide by, or if a value is below 0, so that 0 isn't the worst.
+	// WorstCase is the mean if every failed and unscored sample had got 0, or 1
+	// where lower is better: what went wrong can't have made the mean worse than
+	// this. Nil if there is nothing to divide by, or if a value lies beyond that
+	// end, so that it isn't the worst.
 	WorstCase *float64 `json:"worst_case_mean"`
 	// Rating is the mean raw rating, for a metric whose judge gives one.
 	Rating *Rating `json:"rating,omitempty"`
@@ -184,6 +223,9 @@ type Metric struct {
 	Reasons Reasons `json:"reasons,omitzero"`
 	// Flags counts the flags of the scores, most frequent first.
 	Flags []Count `json:"flags,omitempty"`
+	// Agreement says how far several judges or trials agree; nil for one judge
+	// asked once, and within a category.
+	Agreement *Agreement `json:"agreement,omitempty"`
 	// Note is the metric's own warning, shown wherever its figures are.
 	Note string `json:"note,omitempty"`
 }
@@ -249,7 +291,7 @@ type Category struct {
 // Worst lists the samples with the lowest values.
 type Worst struct {
 	// By lists the metrics whose scored values are averaged, per sample, to
-	// rank it: the judged metrics, or all metrics if none is judged. A sample
+	// rank it (1 - value, where lower is better): the judged metrics, or all metrics if none is judged. A sample
 	// that has a score in none of them is not ranked.
 	By []string `json:"by"`
 	// Ranked is the number of samples that could be ranked.

@@ -66,7 +66,7 @@ func (t *tally) add(sc *eval.Score, rating *float64) {
 // the seed of the bootstrap.
 func (t *tally) metric(info eval.Info, seed uint64, scope string) Metric {
 	m := Metric{
-		Metric: info.Name, Version: info.Version, Judged: info.Judged, Note: info.Note,
+		Metric: info.Name, Version: info.Version, Judged: info.Judged, LowerIsBetter: info.LowerIsBetter, Note: info.Note,
 		Mean: t.values.mean(), SD: t.values.deviation(),
 		Scored: t.count(eval.Scored), Undefined: t.count(eval.Undefined), Skipped: t.count(eval.Skipped),
 		Unscored: t.count(eval.Unscored), Failed: t.count(eval.Failed),
@@ -86,20 +86,25 @@ func (t *tally) metric(info eval.Info, seed uint64, scope string) Metric {
 		lo, hi := t.values.min, t.values.max
 		m.Min, m.Max = &lo, &hi
 	}
-	m.WorstCase = t.worstCase()
+	m.WorstCase = t.worstCase(info.LowerIsBetter)
 	if r := t.ratings.mean(); r != nil {
 		m.Rating = &Rating{Mean: *r, N: t.ratings.n}
 	}
 	return m
 }
 
-// worstCase returns the mean with every failed and unscored sample as 0.
-func (t *tally) worstCase() *float64 {
-	n := t.count(eval.Scored) + t.count(eval.Unscored) + t.count(eval.Failed)
-	if n == 0 || t.values.min < 0 {
+// worstCase returns the mean with every failed and unscored sample as 0, or as 1
+// where lower is better.
+func (t *tally) worstCase(lower bool) *float64 {
+	lost := t.count(eval.Unscored) + t.count(eval.Failed)
+	n := t.count(eval.Scored) + lost
+	if n == 0 || t.values.min < 0 || lower && t.values.max > 1 {
 		return nil
 	}
 	v := min(t.values.sum.over(n), t.values.max)
+	if lower {
+		v = min(v+float64(lost)/float64(n), 1)
+	}
 	return &v
 }
 
