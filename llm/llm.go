@@ -80,10 +80,12 @@ type Request struct {
 	PromptTokens int `json:"-"`
 }
 
-// Tag attributes a call: the metric that asked first, and the step of it.
+// Tag attributes a call: the metric that asked first, the step of it, and the
+// judge's name in the configuration, where there are several.
 type Tag struct {
 	Metric string
 	Step   string
+	Judge  string
 }
 
 // Key is the SHA-256 of a request's canonical JSON.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 )
@@ -20,7 +19,15 @@ type Meter struct {
 
 	mu     sync.Mutex
 	steps  map[Tag]Counts
-	models map[string]int64
+	served map[Served]int64
+}
+
+// Served is what a judge was answered by: the model as the server named it, and
+// its system_fingerprint where it gave one.
+type Served struct {
+	Judge       string `json:"judge,omitempty"`
+	Model       string `json:"model"`
+	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
 // NewMeter returns a Meter; price may be nil if no price is known.
@@ -28,7 +35,7 @@ func NewMeter(price PriceFunc) *Meter {
 	if price == nil {
 		price = func(string, Usage) (float64, bool) { return 0, false }
 	}
-	return &Meter{price: price, steps: map[Tag]Counts{}, models: map[string]int64{}}
+	return &Meter{price: price, steps: map[Tag]Counts{}, served: map[Served]int64{}}
 }
 
 // answeredBy says where a reply that took no call of its own came from. Cached
@@ -141,8 +148,8 @@ func (m *Meter) paid(c *Counts, req *Request, resp *Response) {
 	}
 }
 
-// maxModels bounds the memory for the names that a server gives.
-const maxModels = 100
+// maxServed bounds the memory for the names that servers give.
+const maxServed = 1000
 
 func (m *Meter) add(ctx context.Context, tag Tag, c Counts, resp *Response) {
 	tallyFrom(ctx).add(c)
@@ -152,8 +159,9 @@ func (m *Meter) add(ctx context.Context, tag Tag, c Counts, resp *Response) {
 	if resp == nil || resp.Model == "" {
 		return
 	}
-	if _, seen := m.models[resp.Model]; seen || len(m.models) < maxModels {
-		m.models[resp.Model]++
+	by := Served{tag.Judge, resp.Model, resp.Fingerprint}
+	if _, seen := m.served[by]; seen || len(m.served) < maxServed {
+		m.served[by]++
 	}
 }
 
@@ -167,25 +175,52 @@ type Snapshot struct {
 	// Models maps each name under which the server answered to the number of
 	// calls; replies from the cache count too.
 	Models map[string]int64 `json:"models"`
+	// Served lists the same by judge and fingerprint, in their order.
+	Served []ServedCalls `json:"served,omitempty"`
 }
 
-// StepCounts is what was counted for one step of a metric.
+// ServedCalls is a number of calls that got their reply from one model.
+type ServedCalls struct {
+	Served
+	Calls int64 `json:"calls"`
+}
+
+// StepCounts is what was counted for one step of a metric, for one judge.
 type StepCounts struct {
 	Metric string `json:"metric"`
 	Step   string `json:"step"`
+	Judge  string `json:"judge,omitempty"`
 	Counts
+}
+
+// Judge returns what was counted for one judge.
+func (s Snapshot) Judge(name string) Counts {
+	var c Counts
+	for _, step := range s.Steps {
+		if step.Judge == name {
+			c = c.Add(step.Counts)
+		}
+	}
+	return c
 }
 
 // Snapshot returns what was counted so far.
 func (m *Meter) Snapshot() Snapshot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Snapshot{Models: maps.Clone(m.models)}
+	s := Snapshot{Models: map[string]int64{}}
+	for by, n := range m.served {
+		s.Models[by.Model] += n
+		s.Served = append(s.Served, ServedCalls{by, n})
+	}
+	slices.SortFunc(s.Served, func(a, b ServedCalls) int {
+		return cmp.Or(cmp.Compare(a.Judge, b.Judge), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
 	for tag, c := range m.steps {
-		s.Steps = append(s.Steps, StepCounts{Metric: tag.Metric, Step: tag.Step, Counts: c})
+		s.Steps = append(s.Steps, StepCounts{Metric: tag.Metric, Step: tag.Step, Judge: tag.Judge, Counts: c})
 	}
 	slices.SortFunc(s.Steps, func(a, b StepCounts) int {
-		return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Step, b.Step))
+		return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Judge, b.Judge))
 	})
 	for _, c := range s.Steps { // in a fixed order: the sum of money is a float
 		s.Total = s.Total.Add(c.Counts)

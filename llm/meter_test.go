@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"sync"
@@ -82,6 +83,7 @@ func TestMeter(t *testing.T) {
 			Steps: []llm.StepCounts{{Metric: "c", Step: "split", Counts: split}, {Metric: "f", Step: "split", Counts: hit}, {Metric: "f", Step: "verdict", Counts: verdict}},
 			// 3 + 5: refused twice, untold, unpriced, and q five times.
 			Models: map[string]int64{"m-2026": 8},
+			Served: []llm.ServedCalls{{Served: llm.Served{Model: "m-2026"}, Calls: 8}},
 		}
 		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 		if d := cmp.Diff(want, m.Snapshot(), near); d != "" {
@@ -94,6 +96,37 @@ func TestMeter(t *testing.T) {
 			t.Errorf("tally of the sample (-want +got):\n%s", d)
 		}
 	})
+}
+
+// TestMeterTellsJudgesApart: calls, and the models that answered, are counted for
+// each judge, so that one that is served by another model midway is seen.
+func TestMeterTellsJudgesApart(t *testing.T) {
+	m := llm.NewMeter(nil)
+	served := []llm.Response{{Model: "a-1", Fingerprint: "x"}, {Model: "a-1", Fingerprint: "y"}, {Model: "a-2"}, {Model: "b-1"}}
+	backend := &counting{fn: func(n int64, _ *llm.Request) (*llm.Response, error) {
+		r := served[n-1]
+		r.Content, r.Usage = "ok", llm.Usage{PromptTokens: 3, CompletionTokens: 1}
+		return &r, nil
+	}}
+	chain := m.Calls(m.Attempts(backend))
+	for i, judge := range []string{"a", "a", "a", "b"} {
+		req := tagged("f", "verdict", fmt.Sprint(i))
+		req.Tag.Judge = judge
+		if _, err := chain.Complete(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := m.Snapshot()
+	want := []llm.ServedCalls{
+		{Served: llm.Served{Judge: "a", Model: "a-1", Fingerprint: "x"}, Calls: 1}, {Served: llm.Served{Judge: "a", Model: "a-1", Fingerprint: "y"}, Calls: 1},
+		{Served: llm.Served{Judge: "a", Model: "a-2"}, Calls: 1}, {Served: llm.Served{Judge: "b", Model: "b-1"}, Calls: 1},
+	}
+	if d := cmp.Diff(want, s.Served); d != "" {
+		t.Errorf("served (-want +got):\n%s", d)
+	}
+	if a, b := s.Judge("a"), s.Judge("b"); a.Paid != 3 || b.Paid != 1 || a.Usage.PromptTokens != 9 || s.Total.Paid != 4 {
+		t.Errorf("a %+v, b %+v", a, b)
+	}
 }
 
 // Tallies add up to the meter, whoever pays for a shared call.
