@@ -1,0 +1,99 @@
+package trec
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// document is a line of a run. Its id lies in the block.
+type document struct {
+	id    []byte
+	score float32
+}
+
+// compareDocuments orders by falling score, and at equal scores by falling id.
+func compareDocuments(a, b document) int {
+	if c := cmp.Compare(b.score, a.score); c != 0 {
+		return c
+	}
+	return bytes.Compare(b.id, a.id)
+}
+
+// runReader cuts blocks of a run into queries. It uses its memory again from
+// query to query.
+type runReader struct {
+	docs    []document
+	ordered bool // so far, as they came
+	columns [maxColumns][]byte
+
+	// lines is the number of lines of the block, name the last column of its
+	// last line.
+	lines int
+	name  []byte
+}
+
+// each calls fn with each query of a block and its documents, in their order;
+// both lie in the block and are gone with it. Lines of a query that don't
+// follow each other make several calls.
+func (r *runReader) each(block []byte, fn func(query []byte, docs []document) error) (*fault, error) {
+	if f := nul(block); f != nil {
+		return f, nil
+	}
+	r.lines, r.name = 0, nil
+	var query, line []byte
+	r.docs, r.ordered = r.docs[:0], true
+	for len(block) > 0 {
+		line, block = nextLine(block)
+		r.lines++
+		n := split(line, &r.columns)
+		if n == 0 {
+			continue
+		}
+		if n != maxColumns {
+			return badRunLine(r.lines, n, &r.columns), nil
+		}
+		score, ok := parseScore(r.columns[4])
+		if !ok {
+			return faultf(r.lines, "the score %s is not a number, so that the document has no rank", quoted(r.columns[4])).
+				withHint("trec_eval would rank it all the same, and say nothing"), nil
+		}
+		if len(r.docs) > 0 && !bytes.Equal(query, r.columns[0]) {
+			if err := r.finish(query, fn); err != nil {
+				return nil, err
+			}
+		}
+		query = r.columns[0]
+		d := document{r.columns[2], score}
+		if n := len(r.docs); r.ordered && n > 0 && compareDocuments(r.docs[n-1], d) > 0 {
+			r.ordered = false
+		}
+		r.docs = append(r.docs, d)
+		r.name = r.columns[5]
+	}
+	if len(r.docs) == 0 {
+		return nil, nil
+	}
+	return nil, r.finish(query, fn)
+}
+
+func badRunLine(line, columns int, c *[maxColumns][]byte) *fault {
+	const form = "and a run has 6: query, Q0, document, rank, score, name"
+	switch {
+	case len(c[0]) > 0 && c[0][0] == '#':
+		return faultf(line, "is a comment, which the format does not have").withHint("remove the lines that begin with #")
+	case columns == 4:
+		return faultf(line, "has 4 columns, "+form).
+			withHint("are these judgements? The run is named first, the judgements second")
+	}
+	return faultf(line, "has %s, "+form, columnCount(columns))
+}
+
+func (r *runReader) finish(query []byte, fn func([]byte, []document) error) error {
+	if !r.ordered {
+		slices.SortFunc(r.docs, compareDocuments)
+	}
+	err := fn(query, r.docs)
+	r.docs, r.ordered = r.docs[:0], true
+	return err
+}
