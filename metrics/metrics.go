@@ -61,6 +61,11 @@ var All = []Family{
 	mapFamily,
 	ndcgFamily,
 	rPrecisionFamily,
+	exactMatchFamily,
+	tokenF1Family,
+	rougeLFamily,
+	bleuFamily,
+	chrfFamily,
 	lexicalFaithfulnessFamily,
 }
 

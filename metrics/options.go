@@ -1,9 +1,12 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ragjudge/ragjudge/text"
 )
 
 // NoClaims says what a text without claims ("I don't know") scores.
@@ -56,6 +59,8 @@ type Options struct {
 	Gain Gain
 	// Mode is read by answer_relevance.
 	Mode Mode
+	// Text is read by the metrics that compare response and reference as texts.
+	Text TextOptions
 }
 
 // OptionNames lists, for each family by its canonical name, the options that
@@ -81,20 +86,31 @@ func (o Options) With(metric string, keys map[string]any) (Options, error) {
 	}
 	for _, key := range sortedKeys(keys) {
 		if !slices.Contains(f.Options, key) {
-			return o, fmt.Errorf("set option %s of metric %s: there is no such option; %s", key, f.Name, known(f.Options))
+			return o, fmt.Errorf("set option %s of metric %s: there is no such option; %s", key, f.Name, known(key, f.Options))
 		}
-		if err := o.set(key, keys[key]); err != nil {
+		set := o.set
+		if f.readsText() {
+			set = o.Text.set
+		}
+		if err := set(key, keys[key]); err != nil {
 			return o, fmt.Errorf("set option %s of metric %s: %w", key, f.Name, err)
 		}
 	}
 	return o, o.check(f.Name)
 }
 
-func known(options []string) string {
-	if len(options) == 0 {
+// known tells the options that there are, and of several the nearest.
+func known(key string, options []string) string {
+	switch len(options) {
+	case 0:
 		return "the metric has none"
+	case 1:
+		return "known is " + options[0]
 	}
-	return "known are " + strings.Join(options, ", ")
+	nearest := slices.MinFunc(options, func(a, b string) int {
+		return cmp.Compare(text.Distance(key, a), text.Distance(key, b))
+	})
+	return fmt.Sprintf("the nearest name is %s; known are %s", nearest, strings.Join(options, ", "))
 }
 
 func sortedKeys(m map[string]any) []string {
@@ -138,6 +154,9 @@ func (o Options) check(metric string) error {
 	if err := oneOf(metric, optGain, o.Gain, GainLinear, GainExponential); err != nil {
 		return err
 	}
+	if err := o.Text.check(metric); err != nil {
+		return err
+	}
 	return oneOf(metric, optMode, o.Mode, ModeRubric)
 }
 
@@ -162,5 +181,6 @@ func (o Options) withDefaults() Options {
 	if o.Mode == "" {
 		o.Mode = ModeRubric
 	}
+	o.Text = o.Text.withDefaults()
 	return o
 }
