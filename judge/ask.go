@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ragjudge/ragjudge/llm"
 	"github.com/ragjudge/ragjudge/prompts"
@@ -29,7 +30,7 @@ func (j *Judge) Claims(ctx context.Context, a Ask) ([]string, error) {
 	return ask(ctx, s, nil, replyForm[[]string]{
 		schema: schemaOfClaims(),
 		format: formatOfClaims(),
-		decode: func(content string) ([]string, *problem) { return decodeClaims(content, a.holds) },
+		decode: func(content string) ([]string, *problem) { return decodeClaims(content, s.holds) },
 	})
 }
 
@@ -50,7 +51,7 @@ func (j *Judge) Verdicts(ctx context.Context, a Ask) ([]Verdict, error) {
 		return []Verdict{}, nil
 	}
 	s := j.session(a)
-	got, err := ask(ctx, s, items, verdictForm(a, items))
+	got, err := ask(ctx, s, items, s.verdictForm(items))
 	if err != nil {
 		return nil, err
 	}
@@ -71,10 +72,11 @@ func (j *Judge) Rate(ctx context.Context, a Ask) (Rating, error) {
 	if a.Min >= a.Max {
 		return Rating{}, fmt.Errorf("ask for %s: a scale from %d to %d is none", a.Prompt, a.Min, a.Max)
 	}
-	return ask(ctx, j.session(a), nil, replyForm[Rating]{
+	s := j.session(a)
+	return ask(ctx, s, nil, replyForm[Rating]{
 		schema: schemaOfRating(a.Min, a.Max),
 		format: formatOfRating(a.Min, a.Max),
-		decode: func(content string) (Rating, *problem) { return decodeRating(content, a.Min, a.Max, a.holds) },
+		decode: func(content string) (Rating, *problem) { return decodeRating(content, a.Min, a.Max, s.holds) },
 	})
 }
 
@@ -85,23 +87,30 @@ type replyForm[T any] struct {
 	decode func(content string) (T, *problem)
 }
 
-func verdictForm(a Ask, items []Item) replyForm[verdicts] {
+func (s *session) verdictForm(items []Item) replyForm[verdicts] {
+	labels := s.ask.Labels
 	return replyForm[verdicts]{
-		schema: schemaOfVerdicts(a.Labels),
-		format: formatOfVerdicts(a.Labels),
+		schema: schemaOfVerdicts(labels),
+		format: formatOfVerdicts(labels),
 		decode: func(content string) (verdicts, *problem) {
-			return decodeVerdicts(content, a.Labels, items, a.holds)
+			return decodeVerdicts(content, labels, items, s.holds)
 		},
 	}
 }
 
 // holds reports whether the text stands in the data of the ask, whatever the
 // white space.
-func (a Ask) holds(text string) bool {
+func (s *session) holds(text string) bool {
+	s.strip.Do(func() {
+		a := s.ask
+		for _, list := range [][]string{{a.UserInput, a.Response, a.Reference, a.Text}, a.Contexts, a.Items} {
+			for _, d := range list {
+				s.data = append(s.data, withoutSpace(d))
+			}
+		}
+	})
 	text = withoutSpace(text)
-	in := func(s string) bool { return strings.Contains(withoutSpace(s), text) }
-	return slices.ContainsFunc([]string{a.UserInput, a.Response, a.Reference, a.Text}, in) ||
-		slices.ContainsFunc(a.Contexts, in) || slices.ContainsFunc(a.Items, in)
+	return slices.ContainsFunc(s.data, func(d string) bool { return strings.Contains(d, text) })
 }
 
 func withoutSpace(s string) string {
@@ -134,6 +143,11 @@ type session struct {
 	asked bool
 	// last is the last reply, for the error.
 	last string
+	// content is what the last reply said to us.
+	content string
+	// data are the texts of the ask without white space, once they are needed.
+	data  []string
+	strip sync.Once
 }
 
 func (j *Judge) session(a Ask) *session {
@@ -153,7 +167,8 @@ func ask[T any](ctx context.Context, s *session, items []Item, f replyForm[T]) (
 		return got, err
 	}
 	s.asked = true
-	got, wrong, err = complete(ctx, s, corrected(messages, s.last, wrong, f.format), f)
+	s.j.counts.askedAgain.Add(1)
+	got, wrong, err = complete(ctx, s, corrected(messages, s.content, wrong, f.format), f)
 	if err != nil || wrong == nil {
 		return got, err
 	}
@@ -165,7 +180,8 @@ func ask[T any](ctx context.Context, s *session, items []Item, f replyForm[T]) (
 func (s *session) askMissing(ctx context.Context, got *verdicts, missing []Item) error {
 	if !s.asked {
 		s.asked = true
-		f := verdictForm(s.ask, missing)
+		s.j.counts.askedAgain.Add(1)
+		f := s.verdictForm(missing)
 		messages, err := s.render(missing, f.format)
 		if err != nil {
 			return err
@@ -209,8 +225,21 @@ func complete[T any](ctx context.Context, s *session, messages []llm.Message, f 
 	if p := final(resp); p != nil {
 		return none, nil, s.unusable(p)
 	}
-	got, wrong := f.decode(resp.Content)
+	got, wrong := decoded(resp, f.decode)
+	if wrong == nil {
+		s.j.counts.answered(resp.Content, got)
+	}
 	return got, wrong, nil
+}
+
+// decoded takes the answer out of a reply. Thoughts in a field of their own are
+// no answer, whatever stands in them.
+func decoded[T any](r *llm.Response, decode func(string) (T, *problem)) (T, *problem) {
+	if r.Reasoning != "" && strings.TrimFunc(r.Content, isBlank) == "" {
+		var none T
+		return none, problemf(CodeInReasoning, "the reply is empty, and all that came stands in the reasoning: put the answer in the reply itself")
+	}
+	return decode(r.Content)
 }
 
 func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.Schema, check func(*llm.Response) error) (*llm.Response, error) {
@@ -224,7 +253,9 @@ func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.
 		MaxTokens:   s.maxTokens,
 		Seed:        cfg.Seed,
 		Schema:      schema,
-		Tag:         llm.Tag{Metric: s.ask.Metric, Step: step},
+		Extra:       cfg.Extra,
+		Trial:       cfg.Trial,
+		Tag:         llm.Tag{Metric: s.ask.Metric, Step: step, Judge: cfg.Name},
 		Check:       check,
 	})
 	if err != nil {
@@ -233,8 +264,12 @@ func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.
 	if resp == nil {
 		return nil, errors.New("ask the judge: the client gave neither a reply nor an error")
 	}
-	if s.last = resp.Content; resp.Refusal != "" {
+	s.last, s.content = resp.Content, resp.Content
+	switch {
+	case resp.Refusal != "":
 		s.last = resp.Refusal
+	case strings.TrimFunc(resp.Content, isBlank) == "" && resp.Reasoning != "":
+		s.last = resp.Reasoning
 	}
 	return resp, nil
 }
@@ -248,7 +283,7 @@ func checkOf[T any](decode func(string) (T, *problem)) func(*llm.Response) error
 		if p := final(r); p != nil {
 			return p
 		}
-		if _, p := decode(r.Content); p != nil {
+		if _, p := decoded(r, decode); p != nil {
 			return p
 		}
 		return nil
@@ -272,7 +307,7 @@ func final(r *llm.Response) *problem {
 // several providers.
 func wasCut(r *llm.Response) bool {
 	switch strings.ToLower(string(r.FinishReason)) {
-	case string(llm.FinishLength), "max_tokens", "max_output_tokens", "model_length":
+	case string(llm.FinishLength), "max_tokens", "max_output_tokens", "max_new_tokens", "max_length", "model_length", "token_limit", "length_limit", "incomplete":
 		return true
 	}
 	return false
@@ -283,17 +318,19 @@ func wasCut(r *llm.Response) bool {
 const maxKept = 4096
 
 func (s *session) unusable(p *problem) *UnusableError {
-	return &UnusableError{Code: p.code, Message: p.msg, Reply: cutText(strings.ToValidUTF8(s.last, "\ufffd"), maxKept)}
+	return &UnusableError{Code: p.code, Message: p.forPeople(), Reply: cutText(strings.ToValidUTF8(s.last, "\ufffd"), maxKept)}
 }
 
 // corrected adds to the chat what came back and what is wrong with it. A reply
-// without content can't be sent back, since servers refuse empty messages: then
-// the correction joins the user's message.
+// without content can't be sent back, since servers refuse empty messages, and
+// one that may repeat the data must not: a verdict that a hostile text brought
+// along would stand in the chat as the judge's own. Then the correction joins
+// the user's message.
 func corrected(messages []llm.Message, reply string, p *problem, format string) []llm.Message {
 	correction := "Your reply can't be used: " + p.msg + ".\nAnswer the request above again, in full. " + format
 	n := len(messages)
 	chat := slices.Clone(messages)
-	if strings.TrimFunc(reply, isBlank) == "" {
+	if strings.TrimFunc(reply, isBlank) == "" || p.quotes {
 		chat[n-1].Content += "\n\n" + correction
 		return chat
 	}

@@ -25,7 +25,7 @@ func decodeClaims(content string, data source) ([]string, *problem) {
 	}
 	var claims []string
 	for _, f := range r.values {
-		list, p := claimsIn(f.value, r.alone())
+		list, p := claimsIn(f.value.unwrap(claimsNames), r.alone())
 		if list != nil && p == nil {
 			p = r.quoted(f, data)
 		}
@@ -60,7 +60,7 @@ func claimsIn(v value, alone bool) ([]string, *problem) {
 				return nil, problemf(CodeAmbiguous, "the reply holds the list of claims twice, and they differ")
 			}
 		}
-		return claimList(fields[0])
+		return claimList(fields[0].inner())
 	case alone && len(v.keys) > 0 && !slices.ContainsFunc(v.keys, isNoNumber):
 		return claimList(v)
 	}
@@ -113,6 +113,10 @@ func decodeRating(content string, lo, hi int, data source) (Rating, *problem) {
 		if v.kind == arrayKind && len(v.list) == 1 {
 			v = v.list[0]
 		}
+		v = v.unwrap(ratingNames)
+		if p := otherRating(v, lo, hi); p != nil {
+			return Rating{}, p
+		}
 		for _, field := range v.fields(ratingNames) {
 			n, p := ratingOf(field, lo, hi)
 			if p == nil {
@@ -142,10 +146,31 @@ func reasonOf(v value) string {
 	return ""
 }
 
+// otherRating reports a rating that stands under a second name and is another
+// one. What is no rating on the scale may be anything, such as a share.
+func otherRating(v value, lo, hi int) *problem {
+	first, seen := 0, false
+	for _, name := range ratingNames {
+		for _, f := range v.fields([]string{name}) {
+			n, p := ratingOf(f, lo, hi)
+			switch {
+			case p != nil:
+			case seen && n != first:
+				return problemf(CodeAmbiguous, "the reply holds two different ratings, %d and %d", first, n)
+			default:
+				first, seen = n, true
+			}
+		}
+	}
+	return nil
+}
+
 // whole matches a whole number, also one with nothing but zeros behind the
 // point. It is matched as text: 3.9999999999999999999 is 4 as a float64.
 var whole = regexp.MustCompile(`^[+-]?[0-9]{1,9}(\.0*)?$`)
 
+// ratingOf reads a rating. "4/5" and "four" are none: the judge is asked for the
+// number that was meant, since a share of another scale looks the same.
 func ratingOf(v value, lo, hi int) (int, *problem) {
 	text := v.text
 	if v.kind == stringKind {
@@ -154,13 +179,18 @@ func ratingOf(v value, lo, hi int) (int, *problem) {
 	if v.kind != numberKind && v.kind != stringKind {
 		return 0, problemf(CodeUndecodable, "the rating of the reply is no number")
 	}
+	n, ok := wholeNumber(text)
+	if !ok || n < lo || n > hi {
+		return 0, problemf(CodeOutOfScale, "the rating %sis no whole number from %d to %d", plainWord(text), lo, hi).at(text)
+	}
+	return n, nil
+}
+
+func wholeNumber(text string) (int, bool) {
 	if !whole.MatchString(text) {
-		return 0, problemf(CodeOutOfScale, "the rating %q is no whole number from %d to %d", cutText(text, 40), lo, hi)
+		return 0, false
 	}
 	text, _, _ = strings.Cut(text, ".")
 	n, err := strconv.Atoi(text)
-	if err != nil || n < lo || n > hi {
-		return 0, problemf(CodeOutOfScale, "the rating %q is no whole number from %d to %d", cutText(text, 40), lo, hi)
-	}
-	return n, nil
+	return n, err == nil
 }

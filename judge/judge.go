@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/ragjudge/ragjudge/llm"
@@ -24,11 +25,19 @@ type Config struct {
 	// MaxTokens bounds a reply, in tokens; 0 stands for DefaultMaxTokens. A
 	// reply that was cut is asked for again once with twice as many.
 	MaxTokens int
+	// Extra are further members of every request; see llm.Request.
+	Extra json.RawMessage
+	// Trial numbers repeats that must not share replies; 0 for the first.
+	Trial int
+	// Name is the judge's in a panel of several; calls are attributed to it, and
+	// it has no influence on them.
+	Name string
 }
 
 // Judge asks for claims, verdicts and ratings. It is safe for concurrent use.
 type Judge struct {
-	cfg Config
+	cfg    Config
+	counts counters
 }
 
 // New returns a Judge.
@@ -72,8 +81,9 @@ type Verdict struct {
 	Label string `json:"verdict"`
 	// Reason is the judge's own reason, as it came; may be empty.
 	Reason string `json:"reason,omitempty"`
-	// Said is the judge's own word where it did not decide ("idk", "partially")
-	// and the label was chosen for it; empty otherwise.
+	// Said is the judge's own word where it did not decide ("idk", "partially");
+	// empty otherwise. Label is then the one that stands for an open question,
+	// or else the plain negative: what is not said to be so doesn't count.
 	Said string `json:"said,omitempty"`
 }
 
@@ -95,6 +105,9 @@ const (
 	CodeTruncated = "truncated"
 	// CodeEmpty: the reply had no content.
 	CodeEmpty = "empty_reply"
+	// CodeInReasoning: the reply has no content but thoughts, in a field of
+	// their own or between tags, also when told to put the answer in the reply.
+	CodeInReasoning = "answer_in_reasoning"
 	// CodeUndecodable: the reply holds no answer in the form asked for.
 	CodeUndecodable = "undecodable_reply"
 	// CodeAmbiguous: the reply contradicts itself.

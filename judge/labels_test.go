@@ -45,10 +45,13 @@ func TestLabel(t *testing.T) {
 		{faith, []string{"", "null", "maybe not", "yes?", "yes/no", "yes, but", "not yes", "!supported", "~supported", "-1", "-0", "+2", "2", "0.5", ".1", ".1.", "1%", "10", "01", "0-1", "supported by context 2", "supported contradicted", "purple", "NaN", "..."}, none},
 		{prec, []string{"useful", "yes", "relevant", "1", "Is useful", "有用"}, Useful},
 		{prec, []string{"not_useful", "Not useful.", "useless", "irrelevant", "no", "contradicted", "not supported"}, NotUseful},
-		{prec, []string{"idk", "unknown", "partially", "n/a", "maybe"}, none},
+		// What the judge leaves open is not said to be so.
+		{prec, []string{"idk", "unknown", "partially", "n/a", "maybe"}, NotUseful},
+		{prec, []string{"", "null", "useful?", "somewhat useful"}, none},
 		{recall, []string{"attributable", "yes", "attributed", "supported", "1"}, Attributable},
 		{recall, []string{"not_attributable", "Not attributable", "no", "contradicted", "not found", "0"}, NotAttributable},
-		{recall, []string{"unclear", "mixed"}, none},
+		{recall, []string{"unclear", "mixed"}, NotAttributable},
+		{[]string{"yes", "no"}, []string{"unclear", "idk", "partially"}, none},
 		{[]string{"yes", "no", "unclear"}, []string{"unknown", "idk", "Unclear"}, "unclear"},
 		// Where the labels don't speak of support, words that do have no meaning.
 		{[]string{"hallucinated", "clean"}, []string{"supported", "not found", "relevant", "contradicted"}, none},
@@ -126,6 +129,59 @@ func TestSchemas(t *testing.T) {
 		var v any
 		if err := json.Unmarshal(raw, &v); err != nil || !strict(v) {
 			t.Errorf("not a strict schema: %s (%v)", raw, err)
+		}
+	}
+}
+
+// TestLabelsOfManyLanguages: each language has its words for yes and no and for
+// the labels, and none of its negations is taken for the positive one.
+func TestLabelsOfManyLanguages(t *testing.T) {
+	for language, words := range map[string][]string{ // yes; supported; useful | no; not supported; not useful | contradicted
+		"English":    {"yes", "Supported", "useful", "no", "isn't supported", "isn't useful", "contradicted"},
+		"German":     {"Ja", "belegt", "nützlich", "Nein", "nicht belegt", "nicht nützlich", "widersprochen"},
+		"French":     {"Oui", "étayé", "utile", "Non", "non étayé", "pas utile", "contredit"},
+		"Spanish":    {"Sí", "respaldado", "útil", "No", "no respaldado", "no útil", "contradicho"},
+		"Italian":    {"Sì", "supportato", "utile", "No", "non supportato", "non utile", "contraddetto"},
+		"Portuguese": {"Sim", "suportado", "útil", "Não", "não suportado", "não útil", "contradito"},
+		"Dutch":      {"Ja", "ondersteund", "nuttig", "Nee", "niet ondersteund", "niet nuttig", "tegengesproken"},
+		"Polish":     {"Tak", "potwierdzone", "przydatne", "Nie", "niepotwierdzone", "nieprzydatne", "sprzeczne"},
+		"Russian":    {"Да", "подтверждено", "полезно", "Нет", "не подтверждено", "бесполезно", "противоречит"},
+		"Chinese":    {"是", "支持", "有用", "否", "不支持", "无用", "矛盾"},
+		"Japanese":   {"はい", "支持されている", "役に立つ", "いいえ", "支持されていない", "役に立たない", "矛盾している"},
+		"Korean":     {"예", "지지됨", "유용함", "아니요", "지지되지 않음", "유용하지 않음", "모순됨"},
+		"Arabic":     {"نعم", "مدعوم", "مفيد", "لا", "غير مدعوم", "غير مفيد", "متناقض"},
+		"Turkish":    {"Evet", "destekleniyor", "yararlı", "Hayır", "desteklenmiyor", "yararlı değil", "çelişiyor"},
+		"Hindi":      {"हाँ", "समर्थित", "उपयोगी", "नहीं", "असमर्थित", "उपयोगी नहीं", "खंडित"},
+		"signs":      {"✅", "✔️", "👍🏽", "❌", "✖️", "👎", "contradicted"},
+	} {
+		faith, useful := FaithfulnessLabels(), PrecisionLabels()
+		for i, want := range []string{Supported, Supported, "", NotFound, NotFound, "", Contradicted} {
+			if want == "" {
+				continue
+			}
+			for _, w := range []string{words[i], "**" + words[i] + "**", words[i] + ".", strings.ToUpper(words[i]), " \u200b" + words[i]} {
+				if got, _, ok := newLabeler(faith).label(w); !ok || got != want {
+					if language == "Turkish" && w == strings.ToUpper(words[i]) {
+						continue // its capitals are others
+					}
+					t.Errorf("%s: %q is %q, want %q", language, w, got, want)
+				}
+			}
+		}
+		for i, want := range map[int]string{0: Useful, 2: Useful, 3: NotUseful, 5: NotUseful} {
+			if got, _, ok := newLabeler(useful).label(words[i]); !ok || got != want {
+				t.Errorf("%s: %q is %q, want %q", language, words[i], got, want)
+			}
+		}
+	}
+	for _, w := range []string{
+		"kaum belegt", "nicht wirklich nützlich", "pas vraiment utile", "no muy útil", "niet echt nuttig", "не очень полезно", "不太有用", "あまり役に立たない",
+		"hardly supported", "unsupported by 2, supported by 3", "not not supported", "supported?", "nor supported", "never supported", "supported: no", "yes and no", "in no way supported", "un-supported", "dis-supported",
+	} {
+		for _, labels := range [][]string{FaithfulnessLabels(), PrecisionLabels()} {
+			if got, _, ok := newLabeler(labels).label(w); ok && got == labels[0] {
+				t.Errorf("%q passes for %q", w, got)
+			}
 		}
 	}
 }

@@ -2,23 +2,58 @@ package judge
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// problem says why a reply can't be used: a code and what to tell the judge.
+// problem says why a reply can't be used.
 type problem struct {
 	code string
-	msg  string
+	// msg is what people and the judge are told. Nothing of the reply stands in
+	// it but short plain words (see plainWord): the reply may repeat the data,
+	// and an instruction must not come out of its fence by way of a correction.
+	msg string
+	// excerpt is the place in the reply, for people only.
+	excerpt string
+	// quotes reports that the reply may repeat the data, so that it must not be
+	// shown to the judge as its own words.
+	quotes bool
 }
 
 func problemf(code, format string, args ...any) *problem {
 	return &problem{code: code, msg: fmt.Sprintf(format, args...)}
 }
 
+// at adds the place in the reply.
+func (p *problem) at(excerpt string) *problem {
+	p.excerpt = cutText(excerpt, 60)
+	return p
+}
+
+// forPeople is the message with the place in the reply.
+func (p *problem) forPeople() string {
+	if p.excerpt == "" {
+		return p.msg
+	}
+	return fmt.Sprintf("%s: %q", p.msg, p.excerpt)
+}
+
 // Error makes a problem an error for llm.Request.Check.
-func (p *problem) Error() string { return p.code + ": " + p.msg }
+func (p *problem) Error() string { return p.code + ": " + p.forPeople() }
+
+// plainWord returns the word in quotes with a space behind it if it is too
+// short and plain to hold an instruction, "" otherwise.
+func plainWord(word string) string {
+	if plain.MatchString(word) {
+		return strconv.Quote(word) + " "
+	}
+	return ""
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9.+/-]{1,24}$`)
 
 // found is a JSON value that stands by itself in a reply, not inside another.
 type found struct {
@@ -53,7 +88,9 @@ func (r reply) quoted(f found, data source) *problem {
 	if !r.words || data == nil || !data(f.raw) {
 		return nil
 	}
-	return problemf(CodeAmbiguous, "the JSON in the reply may be a quotation, because it stands in the data too")
+	p := problemf(CodeAmbiguous, "the JSON in the reply may be a quotation, because it stands in the data too")
+	p.quotes = true
+	return p
 }
 
 // alone reports whether the reply is this one value and nothing else.
@@ -62,15 +99,11 @@ func (r reply) alone() bool { return len(r.values) == 1 && !r.values[0].prose &&
 // maxReply bounds what is looked at, in bytes: no answer comes near it.
 const maxReply = 1 << 20
 
+// maxValues bounds the values of a reply that stand by themselves.
+const maxValues = 2000
+
 // maxRestarts bounds how often a stray closing tag makes reading start anew.
 const maxRestarts = 16
-
-// thinking lists the tags between which models think, lower-case.
-var thinking = [][2]string{
-	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"},
-	{"<reasoning>", "</reasoning>"}, {"<reflection>", "</reflection>"}, {"[think]", "[/think]"},
-	{"\u25c1think\u25b7", "\u25c1/think\u25b7"}, {"<|begin_of_thought|>", "<|end_of_thought|>"},
-}
 
 // read finds the values of a reply. What stands between thinking tags is left
 // out; thinking that never ends leaves nothing. A value that breaks off or that
@@ -80,23 +113,29 @@ func read(content string) (reply, *problem) {
 	if len(content) > maxReply {
 		return reply{}, problemf(CodeUndecodable, "the reply has %d bytes", len(content))
 	}
-	r := reader{s: content, lower: lowerASCII(content)}
+	r := reader{s: content}
 	r.skipBlank()
 	if r.i == len(r.s) {
 		return reply{}, problemf(CodeEmpty, "the reply is empty")
 	}
 	if inner, ok := unpack(r.s[r.i:]); ok {
-		r = reader{s: inner, lower: lowerASCII(inner)}
+		r = reader{s: inner}
 	}
 	r.begin()
+	r.bareChannels()
 	for r.i < len(r.s) && r.fatal == nil {
-		r.step()
+		if r.step(); len(r.values) > maxValues {
+			return reply{}, problemf(CodeUndecodable, "the reply holds more than %d JSON values", maxValues)
+		}
 	}
 	if r.fatal != nil {
 		return reply{}, r.fatal
 	}
 	if r.broken != nil {
 		return reply{}, r.broken
+	}
+	if r.thought && len(r.values) == 0 && !r.prose {
+		return reply{}, problemf(CodeInReasoning, "the reply holds thinking only, and nothing in it counts: put the answer in the reply, behind the thinking")
 	}
 	if r.dropped && r.prose {
 		return reply{}, problemf(CodeAmbiguous, "the reply holds JSON before and behind a closing tag, and words behind that")
@@ -119,10 +158,10 @@ func unpack(s string) (string, bool) {
 
 // reader goes through a reply once, from the start to the end.
 type reader struct {
-	s, lower string
-	i        int
-	values   []found
-	prose    bool
+	s      string
+	i      int
+	values []found
+	prose  bool
 	// plain reports that the text since the start, or since the last thinking,
 	// starts with words: only there can a closing tag without an opening one
 	// end a thinking whose opening tag was not sent.
@@ -175,51 +214,6 @@ func (r *reader) step() {
 	}
 }
 
-// tag reads a thinking tag, if one stands here.
-func (r *reader) tag() bool {
-	for _, t := range thinking {
-		switch rest := r.lower[r.i:]; {
-		case strings.HasPrefix(rest, t[0]):
-			end := strings.Index(rest, t[1])
-			if end < 0 {
-				r.fatal = problemf(CodeUndecodable, "the thinking in the reply never ends, so that there is no answer behind it")
-				return true
-			}
-			r.i += end + len(t[1])
-			r.thought = true
-			if r.broken == nil && len(r.values) == 0 {
-				r.prose = false
-				r.begin()
-			}
-			return true
-		case strings.HasPrefix(rest, t[1]):
-			r.endThinking(len(t[1]))
-			return true
-		}
-	}
-	return false
-}
-
-// endThinking takes all that came before a closing tag without an opening one
-// for thinking, if it can be that. Values are dropped only where the tag starts
-// a line: a judge that answers first and then quotes a hostile text with such a
-// tag in it must not lose its answer to the text.
-func (r *reader) endThinking(size int) {
-	lineStart := strings.TrimRight(r.s[:r.i], " \t\r")
-	ownLine := lineStart == "" || strings.HasSuffix(lineStart, "\n")
-	if !r.plain || r.restarts == maxRestarts || len(r.values) > 0 && !ownLine {
-		r.prose = true
-		r.i += size
-		return
-	}
-	r.dropped = r.dropped || len(r.values) > 0
-	r.values, r.prose, r.broken, r.depth = nil, false, nil, 0
-	r.restarts++
-	r.thought = true
-	r.i += size
-	r.begin()
-}
-
 // looksLikeObject tells an object from a brace in a sentence. It looks no
 // further than the next word, so that a reply full of braces costs no more than
 // its length.
@@ -257,7 +251,7 @@ func (r *reader) read(sure bool) {
 		r.prose = false
 		r.i = end
 	case sure:
-		r.broken = problemf(CodeUndecodable, "the JSON in the reply can't be read: %v after %q", err, lastWords(r.s[r.i:end]))
+		r.broken = problemf(CodeUndecodable, "the JSON in the reply can't be read: %v", err).at(lastWords(r.s[r.i:end]))
 		r.i++
 	default:
 		r.prose = true
@@ -266,7 +260,7 @@ func (r *reader) read(sure bool) {
 	}
 }
 
-// fence reads the mark of a code fence with its language, if one stands here.
+// fence reads the mark of a code fence with its info string, if one stands here.
 func (r *reader) fence() bool {
 	rest := r.s[r.i:]
 	if !strings.HasPrefix(rest, "```") && !strings.HasPrefix(rest, "~~~") {
@@ -276,22 +270,17 @@ func (r *reader) fence() bool {
 	for r.i < len(r.s) && r.s[r.i] == mark {
 		r.i++
 	}
-	for r.i < len(r.s) && isWordByte(r.s[r.i]) {
-		r.i++
-	}
+	r.i += len(infoString.FindString(r.s[r.i:min(len(r.s), r.i+maxInfo)]))
 	return true
 }
 
-// lowerASCII makes the letters A to Z small and leaves every index as it is.
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}
+// infoString is what may stand behind the mark of a fence: a language and,
+// where the line holds nothing else, attributes. JSON may follow on the same
+// line, so that the braces of attributes must be none of JSON.
+var infoString = regexp.MustCompile(`^[ \t]*(?:[A-Za-z0-9_+#./-]*(?:[ \t]+(?:[A-Za-z][\w.-]*=(?:"[^"\n{]*"|[^\s"{]*)|\{[.#%][^}\n"]*\}))+[ \t]*\r?\n|[A-Za-z0-9_+#./-]*)`)
+
+// maxInfo bounds an info string, in bytes.
+const maxInfo = 256
 
 // lastWords returns the end of a text, for a message.
 func lastWords(s string) string {

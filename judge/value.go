@@ -100,10 +100,9 @@ func (p *parser) object(depth int) (value, error) {
 		if err := p.space(); err != nil {
 			return v, err
 		}
-		if p.s[p.i] != ':' {
+		if !p.mark(":", "\uff1a") {
 			return v, errSyntax
 		}
-		p.i++
 		item, err := p.value(depth + 1)
 		if err != nil {
 			return v, err
@@ -157,14 +156,21 @@ func (p *parser) comma(end byte) error {
 	if err := p.space(); err != nil {
 		return err
 	}
-	switch p.s[p.i] {
-	case ',':
-		p.i++
-		return nil
-	case end:
+	if p.s[p.i] == end || p.mark(",", "\uff0c") {
 		return nil
 	}
 	return errSyntax
+}
+
+// mark reads a mark in its own or its full-width form.
+func (p *parser) mark(narrow, wide string) bool {
+	for _, m := range []string{narrow, wide} {
+		if strings.HasPrefix(p.s[p.i:], m) {
+			p.i += len(m)
+			return true
+		}
+	}
+	return false
 }
 
 // literals are the words that stand for a value, with what they stand for.
@@ -338,15 +344,16 @@ func (p *parser) blank() {
 	}
 }
 
-// isBlank reports white space and characters without width, among them the
-// byte order mark.
+// isBlank reports white space and characters without width: the byte order
+// mark, joiners, soft hyphens and marks of direction among them.
 func isBlank(r rune) bool {
-	return unicode.IsSpace(r) || r == '\u2060' || r == '\ufeff' || '\u200b' <= r && r <= '\u200f'
+	return unicode.IsSpace(r) || r > unicode.MaxASCII && unicode.Is(unicode.Cf, r)
 }
 
 // fields returns every value that stands under one of the names, whatever the
-// case of the key. The first name that is there at all decides: the name that
-// was asked for stands before its synonyms.
+// case of the key and the marks in it: "item_id" is "ItemID" and "item id". The
+// names are given in keyName's spelling. The first name that is there at all
+// decides: the name that was asked for stands before its synonyms.
 func (v value) fields(names []string) []value {
 	if v.kind != objectKind {
 		return nil
@@ -354,7 +361,7 @@ func (v value) fields(names []string) []value {
 	for _, name := range names {
 		var found []value
 		for i, k := range v.keys {
-			if strings.EqualFold(strings.TrimSpace(k), name) {
+			if k == name || len(k) < maxKey && keyName(k) == name {
 				found = append(found, v.list[i])
 			}
 		}
@@ -363,6 +370,68 @@ func (v value) fields(names []string) []value {
 		}
 	}
 	return nil
+}
+
+// maxKey bounds the keys that are looked at closely, in bytes.
+const maxKey = 64
+
+// keyName is the spelling of a key in which keys are compared.
+func keyName(k string) string {
+	for i := 0; i < len(k); i++ {
+		if c := k[i]; c < 'a' || c > 'z' {
+			return spelling(k)
+		}
+	}
+	return k
+}
+
+// inner returns the value that a string holds as JSON, as tools that nest JSON
+// in JSON write it, or the value itself.
+func (v value) inner() value {
+	s := strings.TrimFunc(v.text, isBlank)
+	if v.kind != stringKind || s == "" || s[0] != '{' && s[0] != '[' {
+		return v
+	}
+	in, end, err := parseValue(s, 0)
+	if err != nil || end != len(s) {
+		return v
+	}
+	return in
+}
+
+// wrappers are the names under which the whole answer may stand, where the
+// object around it holds nothing else that could be one.
+var wrappers = []string{
+	"result", "output", "data", "response", "answer", "json", "content", "final", "finalanswer", "evaluation", "assessment", "arguments", "parameters", "input", "reply",
+}
+
+// maxWrappers bounds how deep the answer may stand under such names.
+const maxWrappers = 3
+
+// unwrap returns the object under such a name. An object with one of the names
+// that the answer itself is known by is the answer.
+func (v value) unwrap(own ...[]string) value {
+	for range maxWrappers {
+		if v.kind != objectKind || slices.ContainsFunc(own, func(names []string) bool { return v.fields(names) != nil }) {
+			return v
+		}
+		held := v.fields(wrappers)
+		if len(held) != 1 {
+			return v
+		}
+		nested := 0
+		for _, item := range v.list {
+			if k := item.inner().kind; k == objectKind || k == arrayKind {
+				nested++
+			}
+		}
+		in := held[0].inner()
+		if nested != 1 || in.kind != objectKind && in.kind != arrayKind {
+			return v
+		}
+		v = in
+	}
+	return v
 }
 
 // same reports whether two values are equal to the letter.

@@ -7,15 +7,22 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-// The names under which the parts of a verdict may stand: the one asked for
-// first, then what models write instead.
+// The names under which the parts of a verdict may stand, in keyName's
+// spelling: the one asked for first, then what models write instead.
 var (
-	listNames    = []string{"verdicts", "verdict", "results", "items", "answers", "statements", "claims"}
-	verdictNames = []string{"verdict", "label", "judgement", "judgment", "decision"}
-	idNames      = []string{"id", "item_id", "claim_id", "statement_id", "chunk_id", "number", "n"}
-	reasonNames  = []string{"reason", "reasoning", "explanation", "rationale", "justification"}
+	listNames    = []string{"verdicts", "verdict", "results", "items", "answers", "statements", "claims", "judgements", "judgments", "labels"}
+	verdictNames = []string{
+		"verdict", "label", "judgement", "judgment", "decision",
+		"urteil", "veredicto", "verdetto", "veredito", "oordeel", "werdykt", "вердикт", "判定", "裁定", "판정", "karar", "الحكم", "निर्णय",
+	}
+	idNames     = []string{"id", "itemid", "claimid", "statementid", "chunkid", "contextid", "passageid", "number", "index", "n"}
+	reasonNames = []string{"reason", "reasoning", "explanation", "rationale", "justification"}
+	// itemNames hold the item itself, or its number.
+	itemNames = []string{"item", "claim", "statement", "chunk", "context", "passage"}
 )
 
 // verdicts is what a reply says about the items.
@@ -33,7 +40,13 @@ type said struct {
 	id     int
 	hasID  bool
 	values []value
+	// others are the values under further names of a verdict.
+	others []value
 	reason string
+	// about is the item that the verdict repeats, "" for none.
+	about string
+	// bare reports a verdict that is a value in a list.
+	bare bool
 }
 
 // decodeVerdicts takes the verdicts out of a reply. Some items may be missing;
@@ -48,6 +61,7 @@ func decodeVerdicts(content string, labels []string, items []Item, data source) 
 		return verdicts{}, p
 	}
 	l := newLabeler(labels)
+	l.ask(items)
 	answers, p := verdictAnswers(r, data)
 	if p != nil {
 		return verdicts{}, p
@@ -73,7 +87,7 @@ func decodeVerdicts(content string, labels []string, items []Item, data source) 
 	}
 	for _, it := range items {
 		if word, ok := final.bad[it.N]; ok {
-			return verdicts{}, problemf(CodeOutOfScale, "the verdict on item %d is %q, which is none of %s", it.N, cutText(word, 40), quoteList(labels))
+			return verdicts{}, problemf(CodeOutOfScale, "the verdict on item %d is %swhich is none of %s", it.N, strings.Replace(plainWord(word), `" `, `", `, 1), quoteList(labels)).at(word)
 		}
 	}
 	return verdicts{}, problemf(CodeUndecodable, "the reply holds no verdict on the items that were asked about")
@@ -97,7 +111,7 @@ func verdictAnswers(r reply, data source) ([][]said, *problem) {
 	var answers [][]said
 	single := false // the last answer is made of single verdicts
 	for _, f := range r.values {
-		list, one, p := saidIn(f.value, r.alone())
+		list, one, p := saidIn(f.value.unwrap(listNames, verdictNames), r.alone())
 		if list != nil && p == nil {
 			p = r.quoted(f, data)
 		}
@@ -142,7 +156,10 @@ func saidIn(v value, alone bool) (list []said, one bool, p *problem) {
 
 // holdsList reports an object with a list or map of verdicts in it.
 func holdsList(v value) bool {
-	return slices.ContainsFunc(v.fields(listNames), func(w value) bool { return w.kind == arrayKind || w.kind == objectKind })
+	return slices.ContainsFunc(v.fields(listNames), func(w value) bool {
+		k := w.inner().kind
+		return k == arrayKind || k == objectKind
+	})
 }
 
 // saidUnder returns the verdicts in the list, or the map, of an object.
@@ -153,7 +170,7 @@ func saidUnder(v value) ([]said, *problem) {
 			return nil, problemf(CodeAmbiguous, "the reply holds the list of verdicts twice, and they differ")
 		}
 	}
-	list := lists[0]
+	list := lists[0].inner()
 	switch {
 	case list.kind == arrayKind:
 		// A list of words counts only under the name that was asked for.
@@ -181,7 +198,7 @@ func saidInList(v value, words bool) ([]said, *problem) {
 			list = append(list, s)
 			continue
 		}
-		list = append(list, said{values: []value{item}})
+		list = append(list, said{values: []value{item}, bare: true})
 	}
 	lists := slices.ContainsFunc(v.list, func(w value) bool { return w.kind == arrayKind })
 	switch {
@@ -219,15 +236,25 @@ func saidInMap(v value) ([]said, *problem) {
 // saidBy reads one object.
 func saidBy(v value) (said, *problem) {
 	s := said{values: v.fields(verdictNames)}
+	for i, k := range v.keys {
+		if len(k) < maxKey && slices.Contains(verdictNames[1:], keyName(k)) {
+			s.others = append(s.others, v.list[i])
+		}
+	}
 	for i, f := range v.fields(idNames) {
 		id, ok := number(f.text)
 		if !ok || f.kind != numberKind && f.kind != stringKind {
-			return s, problemf(CodeUndecodable, "a verdict has the id %q, which is no number of an item", cutText(f.text, 40))
+			return s, problemf(CodeUndecodable, "a verdict has an id which is no number of an item").at(f.text)
 		}
 		if i > 0 && id != s.id {
 			return s, problemf(CodeAmbiguous, "a verdict has two ids, %d and %d", s.id, id)
 		}
 		s.id, s.hasID = id, true
+	}
+	for _, f := range v.fields(itemNames) {
+		if (f.kind == stringKind || f.kind == numberKind) && s.about == "" {
+			s.about = f.text
+		}
 	}
 	for _, f := range v.fields(reasonNames) {
 		if f.kind == stringKind && s.reason == "" {
@@ -237,15 +264,18 @@ func saidBy(v value) (said, *problem) {
 	return s, nil
 }
 
-// numbered matches the number of an item, also with the word before it that
-// models like to add.
-var numbered = regexp.MustCompile(`(?i)^\s*(?:#|item|claim|statement|chunk|context|passage|verdict)?[\s_#-]*([0-9]{1,9})(?:\.0+)?\s*$`)
+// numbered matches the number of an item, also with the word or sign before it
+// and the mark behind it that models like to add: "item 1", "#1", "1.", "(1)".
+var numbered = regexp.MustCompile(`(?i)^[\s#(\[*"'\x60]*(?:no\.?|nr\.?|item|id|claim|statement|chunk|context|passage|verdict|c)?[\s_#:-]*([0-9]{1,9})(?:\.0*)?[\s.):\]*"'\x60]*$`)
 
 func number(s string) (int, bool) {
-	if n, err := strconv.Atoi(s); err == nil && n >= 0 {
+	if n, err := strconv.Atoi(s); err == nil && n >= 0 && s[0] != '+' {
 		return n, true
 	}
-	m := numbered.FindStringSubmatch(s)
+	if len(s) > maxKey || strings.HasPrefix(strings.TrimSpace(s), "-") || strings.HasPrefix(strings.TrimSpace(s), ".") {
+		return 0, false
+	}
+	m := numbered.FindStringSubmatch(norm.NFKC.String(s))
 	if m == nil {
 		return 0, false
 	}
@@ -261,6 +291,10 @@ func isNoNumber(key string) bool {
 // collect gives each verdict of an answer to its item.
 func (l labeler) collect(answer []said, items []Item) (verdicts, *problem) {
 	v := verdicts{by: map[int]Verdict{}, bad: map[int]string{}}
+	answer, p := l.byText(answer, items)
+	if p != nil {
+		return v, p
+	}
 	withID := 0
 	for _, s := range answer {
 		if s.hasID {
@@ -270,10 +304,6 @@ func (l labeler) collect(answer []said, items []Item) (verdicts, *problem) {
 	if withID == 0 && len(answer) != len(items) || withID > 0 && withID < len(answer) {
 		return v, problemf(CodeUndecodable, "the reply has %d verdicts, %d of them with an id, for %d items", len(answer), withID, len(items))
 	}
-	asked := map[int]string{}
-	for _, it := range items {
-		asked[it.N] = it.Text
-	}
 	for i, s := range answer {
 		id := s.id
 		if withID == 0 {
@@ -282,7 +312,7 @@ func (l labeler) collect(answer []said, items []Item) (verdicts, *problem) {
 		if id < 1 {
 			return v, problemf(CodeUndecodable, "a verdict has the id %d; the numbers of the items start at 1", id)
 		}
-		text, ok := asked[id]
+		text, ok := l.asked[id]
 		if !ok {
 			v.extra++
 			continue
@@ -294,13 +324,57 @@ func (l labeler) collect(answer []said, items []Item) (verdicts, *problem) {
 	return v, nil
 }
 
+// byText gives a verdict that repeats its item the item's number, so that a
+// list in another order is not taken for one in the order of the items. A
+// verdict that carries the number of one item and the text of another could be
+// on either.
+func (l labeler) byText(answer []said, items []Item) ([]said, *problem) {
+	if !slices.ContainsFunc(answer, func(s said) bool { return s.about != "" }) {
+		return answer, nil
+	}
+	numbers := map[string]int{}
+	for _, it := range items {
+		key := echo(it.Text)
+		if _, twice := numbers[key]; twice {
+			numbers[key] = 0
+			continue
+		}
+		numbers[key] = it.N
+	}
+	answer = slices.Clone(answer)
+	for i, s := range answer {
+		id, repeats := numbers[echo(s.about)]
+		switch {
+		case s.about == "" || repeats && id == 0:
+			continue
+		case repeats && s.hasID && s.id != id:
+			return nil, problemf(CodeAmbiguous, "a verdict has the id %d and the text of item %d", s.id, id)
+		case !repeats && !s.hasID:
+			id, repeats = number(s.about)
+		}
+		if repeats {
+			answer[i].id, answer[i].hasID = id, true
+		}
+	}
+	return answer, nil
+}
+
+// echo is the spelling in which an item and its repetition are compared.
+func echo(text string) string { return strings.ToLower(withoutSpace(text)) }
+
 // add writes what was said about one item.
 func (l labeler) add(v *verdicts, id int, item string, s said) *problem {
+	if p := l.otherVerdict(id, s); p != nil {
+		return p
+	}
 	for _, val := range s.values {
 		word, isWord := wordOf(val)
 		label, undecided, ok := "", false, false
 		if isWord {
 			label, undecided, ok = l.label(word)
+		}
+		if n, isNumber := number(word); s.bare && !ok && isNumber && n > 1 {
+			return problemf(CodeUndecodable, "the list of the reply holds numbers that are no verdicts")
 		}
 		before, seen := v.by[id]
 		bad, wasBad := v.bad[id]
@@ -314,6 +388,27 @@ func (l labeler) add(v *verdicts, id int, item string, s said) *problem {
 			if undecided {
 				v.by[id] = Verdict{Item: item, Label: label, Reason: s.reason, Said: word}
 			}
+		}
+	}
+	return nil
+}
+
+// otherVerdict reports a verdict that stands under a second name and is another
+// one.
+func (l labeler) otherVerdict(id int, s said) *problem {
+	if len(s.others) == 0 {
+		return nil
+	}
+	first := ""
+	for _, val := range append(slices.Clone(s.values), s.others...) {
+		word, isWord := wordOf(val)
+		label, _, ok := l.label(word)
+		switch {
+		case !isWord || !ok:
+		case first == "":
+			first = label
+		case first != label:
+			return problemf(CodeAmbiguous, "item %d has two different verdicts", id)
 		}
 	}
 	return nil
