@@ -37,6 +37,15 @@
 // is written where it is started, not beside a configuration that may be shared
 // and read-only. "-" as dataset.path is standard input.
 //
+// # Several judges
+//
+// Each table [[judges]] is a judge, with the keys of [judge] and a name; what it
+// doesn't set is taken from [judge], but for two things. Prices are only taken
+// where model and endpoint are those of [judge]. And no judge gets a key only
+// because [judge] names one for another host: that is an error. A key of [judge]
+// that the environment or a flag sets goes before that of every judge. Two
+// judges with one name, and two that would ask the same, are errors.
+//
 // # Secrets
 //
 // Keys never stand in the configuration. A key whose name says that it holds a
@@ -67,8 +76,12 @@ type Config struct {
 	Metrics []string
 	// Dataset says where the samples come from.
 	Dataset Dataset
-	// Judge says who judges.
+	// Judge says who judges; with Judges it is what these have in common.
 	Judge Judge
+	// Judges are the judges of [[judges]]; empty for the one of [judge].
+	Judges []Judge
+	// Panel says how several judges or trials make one score.
+	Panel Panel
 	// Prices says where prices are looked up.
 	Prices Prices
 	// Limits bound calls, money and time.
@@ -115,8 +128,11 @@ type Dataset struct {
 	Columns map[string]string
 }
 
-// Judge is [judge].
+// Judge is [judge], or one of [[judges]].
 type Judge struct {
+	// Name is the judge's in results and reports: by default its model's. Only
+	// judges of [[judges]] have one.
+	Name string
 	// Provider is OpenAI (the default), Azure or Lexical.
 	Provider string
 	// Model is the model that is asked. Needed unless the provider is Lexical.
@@ -262,6 +278,7 @@ func Default() *Config {
 			Provider: OpenAI, APIKeyEnv: "OPENAI_API_KEY", MaxTokens: 2048,
 			Timeout: 60 * time.Second, Structured: "auto", Headers: map[string]string{},
 		},
+		Panel:   Panel{Vote: "majority", Trials: 1, MaxDisagreement: 0.25},
 		Limits:  Limits{Concurrency: 64, MaxAttempts: 6, MaxWait: 5 * time.Minute, Grace: 20 * time.Second},
 		Cache:   Cache{Mode: "read_write"},
 		Prompts: Prompts{Rubric: map[string]string{}},

@@ -104,7 +104,8 @@ func TestEveryKey(t *testing.T) {
 		"prompts.dir": {`"/p"`, "/p"}, "prompts.domain": {`"Law."`, "Law."}, "prompts.language": {`"German"`, "German"},
 		"prompts.examples": {`"/e"`, "/e"}, "output.dir": {`"o"`, "o"}, "output.worst": {"0", "0"}, "run.retry": {`"none"`, "none"},
 		"judge.extra_body": {`{ top_k = 20, a = { b = [true, "x", 0.5] } }`, `{"top_k": 20, "a": {"b": [true, "x", 0.5]}}`},
-		"judge.ca_file":    {`"/ca"`, "/ca"}, "judge.insecure": {"true", "true"}, "run.preflight": {"false", "false"},
+		"judge.vote":       {`"median"`, "median"}, "judge.trials": {"3", "3"}, "judge.max_disagreement": {"0.5", "0.5"},
+		"judge.ca_file": {`"/ca"`, "/ca"}, "judge.insecure": {"true", "true"}, "run.preflight": {"false", "false"},
 		"prices.file": {`"/p.json"`, "/p.json"},
 		"run.seed":    {"42", "42"}, "run.progress": {`"bar"`, "bar"}, "run.log_format": {`"json"`, "json"}, "run.log_level": {`"debug"`, "debug"},
 	}
@@ -187,7 +188,7 @@ func TestProblems(t *testing.T) {
 		"wrong table":        {least + "concurrency = 3", []string{"judge.concurrency: unknown key; did you mean limits.concurrency?"}},
 		"top is below":       {"[judge]\nmodel = \"m\"\nmetrics = []", []string{"judge.metrics: unknown key; did you mean metrics? metrics belongs to the top of the file, before the first [table]"}},
 		"unknown table":      {least + "[limit]\nconcurrency = 3\nx = 1", []string{"c.toml:4:2: limit: unknown table; did you mean [limits]?"}},
-		"list of tables":     {least + "[[judges]]\nmodel = \"m\"", []string{"c.toml:4:3: judges: unknown table; did you mean [judge]?"}},
+		"list of tables":     {least + "[[judgs]]\nmodel = \"m\"", []string{"c.toml:4:3: judgs: unknown table; did you mean [judge]?"}},
 		"nothing near":       {least + "[xylophone]", []string{"xylophone: unknown table; config.example.toml lists all"}},
 		"quoted number":      {least + "max_tokens = \"5\"", []string{"c.toml:4:1: judge.max_tokens: must be a whole number, not a text: leave out the quotes"}},
 		"point":              {least + "max_tokens = 5.0", []string{"must be a whole number, not a number with a point"}},

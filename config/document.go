@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -163,28 +164,70 @@ func tooDeep(b []byte) int {
 
 // locate finds out where each key and table is first mentioned. It walks over a
 // document that was decoded before, so that the parser has nothing to refuse.
+// The tables of an array have numbers, from 1: "judges.2.model".
 func (d *document) locate(b []byte, lines lines) {
 	var p unstable.Parser
 	p.Reset(b)
 	var prefix []string
+	arrays := map[string]int{} // the tables so far, by the array's key
 	for p.NextExpression() {
 		switch n := p.Expression(); n.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			prefix = d.locateKey(nil, n.Key(), lines)
+			prefix = d.locateTable(n, arrays, lines)
 		case unstable.KeyValue:
 			d.locatePair(prefix, n, lines)
 		}
 	}
 }
 
+// locateTable notes the place of a table and returns its key, with the numbers
+// of the arrays in it.
+func (d *document) locateTable(n *unstable.Node, arrays map[string]int, lines lines) []string {
+	parts := d.locateKey(nil, n.Key(), lines)
+	at := d.at[strings.Join(parts, ".")]
+	for it := n.Key(); it.Next(); {
+		at = lines.position(int(it.Node().Raw.Offset)) // of its last part
+	}
+	var full []string
+	for i, part := range parts {
+		full = append(full, part)
+		key := strings.Join(full, ".")
+		if i == len(parts)-1 && n.Kind == unstable.ArrayTable {
+			arrays[key]++
+		}
+		if arrays[key] > 0 {
+			full = append(full, strconv.Itoa(arrays[key]))
+		}
+	}
+	if key := strings.Join(full, "."); d.at[key] == (position{}) {
+		d.at[key] = at
+	}
+	return full
+}
+
 func (d *document) locatePair(prefix []string, n *unstable.Node, lines lines) {
 	full := d.locateKey(prefix, n.Key(), lines)
-	if n.Value().Kind != unstable.InlineTable {
-		return
-	}
-	for it := n.Value().Children(); it.Next(); {
-		if it.Node().Kind == unstable.KeyValue {
-			d.locatePair(full, it.Node(), lines)
+	d.locateValue(full, n.Value(), lines)
+}
+
+// locateValue notes the places of the keys in an inline table, or in those of a
+// list.
+func (d *document) locateValue(full []string, v *unstable.Node, lines lines) {
+	switch v.Kind {
+	case unstable.InlineTable:
+		for it := v.Children(); it.Next(); {
+			if it.Node().Kind == unstable.KeyValue {
+				d.locatePair(full, it.Node(), lines)
+			}
+		}
+	case unstable.Array:
+		i := 0
+		for it := v.Children(); it.Next(); {
+			if kind := it.Node().Kind; kind != unstable.InlineTable && kind != unstable.Array {
+				continue
+			}
+			i++
+			d.locateValue(append(full[:len(full):len(full)], strconv.Itoa(i)), it.Node(), lines)
 		}
 	}
 }

@@ -17,7 +17,7 @@ const examplePath = "../config.example.toml"
 
 // commented are lines of the example that show a setting or a table that is not
 // set: "# seed = 7", "# [judge.headers]".
-var commented = regexp.MustCompile(`(?m)^# (\[[a-z].*\]|[A-Za-z0-9_"@./-]+ = .*)$`)
+var commented = regexp.MustCompile(`(?m)^# (\[\[?[a-z].*\]|[A-Za-z0-9_"@./-]+ = .*)$`)
 
 func readExample(t *testing.T) (plain, full string) {
 	t.Helper()
@@ -32,7 +32,7 @@ func readExample(t *testing.T) (plain, full string) {
 // that are known, and their order.
 func TestExampleHasEveryKey(t *testing.T) {
 	_, full := readExample(t)
-	placeholder := regexp.MustCompile(`^(gates|metric|dataset\.columns|judge\.headers|prompts\.rubric)\.(.+)$`)
+	placeholder := regexp.MustCompile(`^(gates|metric|dataset\.columns|judge\.headers|prompts\.rubric|judges)\.(.+)$`)
 	var got []string
 	for _, key := range leaves(t, full) {
 		if m := placeholder.FindStringSubmatch(key); m != nil {
@@ -44,6 +44,8 @@ func TestExampleHasEveryKey(t *testing.T) {
 				key = "metric.<name>.<option>"
 			case "dataset.columns":
 				key = "dataset.columns.<field>"
+			case "judges":
+				key = "judges.<setting>"
 			default:
 				key = m[1] + ".<name>"
 			}
@@ -70,7 +72,7 @@ func leaves(t *testing.T, text string) []string {
 		for it := n.Key(); it.Next(); {
 			parts = append(parts, string(it.Node().Data))
 		}
-		if n.Kind == unstable.Table {
+		if n.Kind == unstable.Table || n.Kind == unstable.ArrayTable {
 			prefix = strings.Join(parts, ".") + "."
 			continue
 		}

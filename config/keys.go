@@ -50,6 +50,9 @@ var settings = []setting{
 	{"judge.price_input", func(c *Config) value { return optionalNumber(&c.Judge.PriceInput, 0, 0) }},
 	{"judge.price_output", func(c *Config) value { return optionalNumber(&c.Judge.PriceOutput, 0, 0) }},
 	{"judge.price_cached", func(c *Config) value { return optionalNumber(&c.Judge.PriceCached, 0, 0) }},
+	{"judge.vote", func(c *Config) value { return choice{&c.Panel.Vote, []string{"majority", "mean", "median"}} }},
+	{"judge.trials", func(c *Config) value { return integerAt(&c.Panel.Trials, 1, 100) }},
+	{"judge.max_disagreement", func(c *Config) value { return numberAt(&c.Panel.MaxDisagreement, 0, 1) }},
 
 	{"prices.file", func(c *Config) value { return path{p: &c.Prices.File} }},
 
@@ -122,7 +125,7 @@ func Keys() []string {
 	}
 	return append(keys,
 		"gates.<metric>.min", "gates.<metric>.min_coverage", "metric.<name>.<option>",
-		"dataset.columns.<field>", "judge.headers.<name>", "prompts.rubric.<name>")
+		"dataset.columns.<field>", "judge.headers.<name>", "prompts.rubric.<name>", judgesTable+".<setting>")
 }
 
 func findSetting(key string) (setting, bool) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Flag is a setting from the command line.
@@ -56,6 +57,7 @@ func Load(path string, opt Options) (*Config, error) {
 	}
 	l.environ(opt.Environ)
 	l.flags(opt.Flags)
+	l.panel()
 	if !opt.Partial && !l.unread {
 		l.whole()
 	}
@@ -72,8 +74,9 @@ func Load(path string, opt Options) (*Config, error) {
 type loader struct {
 	cfg      *Config
 	path     string
-	doc      *document // nil without a file
-	unread   bool      // there is a file, and what it says isn't known
+	doc      *document        // nil without a file
+	unread   bool             // there is a file, and what it says isn't known
+	entries  []map[string]any // of [[judges]]
 	layer    map[string]int
 	bad      map[string]bool // keys with a problem
 	problems Problems
@@ -120,6 +123,8 @@ func (l *loader) entry(key, name string, v any) {
 		l.metrics(v)
 	case key == gatesTable:
 		l.gates(v)
+	case key == judgesTable:
+		l.judges(v)
 	case slices.Contains(sections, key):
 		l.children(key, v, l.entry)
 	default:
@@ -131,7 +136,11 @@ func (l *loader) entry(key, name string, v any) {
 func (l *loader) children(key string, v any, read func(key, name string, v any)) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		l.inFile(key, wrongType("a table", v))
+		err := wrongType("a table", v)
+		if _, list := v.([]any); list && key == "judge" {
+			err = fmt.Errorf("%w; several judges stand in [[judges]]", err)
+		}
+		l.inFile(key, err)
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -164,7 +173,7 @@ func (l *loader) texts(t table, v any) {
 	l.children(t.key, v, func(key, name string, v any) {
 		s, ok := v.(string)
 		switch {
-		case t.key == "judge.headers" && ok && (headerHoldsSecret(name) || looksSecret(s)):
+		case strings.HasSuffix(t.key, ".headers") && ok && (headerHoldsSecret(name) || looksSecret(s)):
 			l.inFile(key, errSecretHeader)
 		case !ok:
 			l.inFile(key, wrongType("a text", v))
@@ -224,22 +233,28 @@ func (l *loader) gates(v any) {
 
 // whole checks what no single key can tell.
 func (l *loader) whole() {
-	j := l.cfg.Judge
-	if l.bad["judge.provider"] {
+	for i, j := range l.cfg.AllJudges() {
+		l.wholeJudge(i, j)
+	}
+}
+
+func (l *loader) wholeJudge(i int, j *Judge) {
+	key := func(name string) string { return l.cfg.JudgeKey(i, name) }
+	if l.bad[key("provider")] {
 		return
 	}
 	if j.Provider == Lexical {
-		if j.BaseURL != "" && l.layer["judge.base_url"] >= l.layer["judge.provider"] {
-			l.add(Problem{Place: l.cfg.Place("judge.base_url"), Key: "judge.base_url", layer: layerWhole,
+		if j.BaseURL != "" && (len(l.entries) > 0 || l.layer["judge.base_url"] >= l.layer["judge.provider"]) {
+			l.add(Problem{Place: l.cfg.Place(key("base_url")), Key: key("base_url"), layer: layerWhole,
 				Message: `an endpoint is named, but the provider is "lexical", which compares words and calls nobody: set judge.provider to "openai" or "azure", or leave the address out`})
 		}
 		return
 	}
-	if j.Model == "" && !l.bad["judge.model"] {
-		l.missing("judge.model", fmt.Sprintf(`the provider %q needs a model, such as "gpt-4.1-mini"; set it, or choose provider = "lexical" to run without a model`, j.Provider))
+	if j.Model == "" && !l.bad[key("model")] {
+		l.missing(key("model"), fmt.Sprintf(`the provider %q needs a model, such as "gpt-4.1-mini"; set it, or choose provider = "lexical" to run without a model`, j.Provider))
 	}
-	if j.Provider == Azure && j.BaseURL == "" && !l.bad["judge.base_url"] {
-		l.missing("judge.base_url", `the provider "azure" needs the address of its resource, such as https://name.openai.azure.com`)
+	if j.Provider == Azure && j.BaseURL == "" && !l.bad[key("base_url")] {
+		l.missing(key("base_url"), `the provider "azure" needs the address of its resource, such as https://name.openai.azure.com`)
 	}
 }
 

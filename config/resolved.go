@@ -25,6 +25,9 @@ func (c *Config) Resolved() map[string]any {
 		}
 		put(out, t.key, texts)
 	}
+	if len(c.Judges) > 0 {
+		out[judgesTable] = c.resolvedJudges()
+	}
 	metric := map[string]any{}
 	for name, options := range c.Metric {
 		metric[name] = concealed(options)

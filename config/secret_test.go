@@ -22,7 +22,7 @@ func TestSecretsInTheFile(t *testing.T) {
 		"openai_key":       {least + "openai_key = \"zz9\"", "judge.openai_key: "},
 		"token":            {least + "token = \"zz9\"", "judge.token: "},
 		"unknown table":    {least + "[llm]\nclient_secret = \"zz9\"", "c.toml:5:1: llm.client_secret: "},
-		"list of tables":   {least + "[[judges]]\nx = \"" + key + "\"", "c.toml:5:1: judges.x: "},
+		"list of tables":   {least + "[[judges]]\nx = \"" + key + "\"", "c.toml:5:1: judges.1.x: "},
 		"as model":         {"[judge]\nmodel = \"" + key + "\"", "c.toml:2:1: judge.model: "},
 		"as variable":      {least + "api_key_env = \"" + key + "\"", "judge.api_key_env: "},
 		"azure's variable": {least + "api_key_env = \"a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3\"", "judge.api_key_env: must be the name of an environment variable"},

@@ -39,7 +39,7 @@ func isTable(v any) bool {
 
 // allTables are the names of all tables that may be written in a file.
 func allTables() []string {
-	names := append(slices.Clone(sections), metricTable, gatesTable)
+	names := append(slices.Clone(sections), metricTable, gatesTable, judgesTable)
 	for _, t := range tables {
 		names = append(names, t.key)
 	}
