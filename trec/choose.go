@@ -112,7 +112,9 @@ func choose(name string) ([]Measure, error) {
 	if !ok || d == nil {
 		if i := strings.LastIndexByte(name, '_'); i > 0 {
 			root, params = name[:i], name[i+1:]
-			d = find(root)
+			if d = find(root); d != nil && d.params == nil {
+				d = nil // "ndcg_rel" is not "ndcg" with a parameter
+			}
 		}
 	}
 	switch {

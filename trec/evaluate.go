@@ -209,16 +209,16 @@ func (e *evaluation) warnings(r *Result) []string {
 		w = append(w, bomWarning(e.run.path))
 	}
 	if n := r.WithoutDocuments; n > 0 && !e.Complete {
-		w = append(w, fmt.Sprintf("%s of the judgements have no documents in the run and are left out of the means; -c counts them as 0", queryCount(n)))
+		w = append(w, fmt.Sprintf("left out of the means: %s with judgements and without documents (-c counts it as 0)", count(n, "query", "queries")))
 	}
 	if n := r.WithoutJudgements; n > 0 {
-		w = append(w, fmt.Sprintf("%s of the run have no judgements and are left out", queryCount(n)))
+		w = append(w, fmt.Sprintf("left out: %s with documents and without judgements", count(n, "query", "queries")))
 	}
 	if r.Repeated > 0 {
-		w = append(w, fmt.Sprintf("%d lines of the run name a document that its query had already; the first in rank counts", r.Repeated))
+		w = append(w, fmt.Sprintf("passed over: %s of the run with a document that its query had already (the first in rank counts)", count(r.Repeated, "line", "lines")))
 	}
 	if len(e.parted) > 0 {
-		w = append(w, fmt.Sprintf("the lines of %s don't stand together in the run; it was read twice, and those lines were kept in memory (sort the run by query to save both)", queryCount(len(e.parted))))
+		w = append(w, fmt.Sprintf("the lines of %s don't stand together in the run: it was read twice, and those lines were kept in memory (a run sorted by query saves both)", count(len(e.parted), "query", "queries")))
 	}
 	return w
 }
@@ -227,11 +227,11 @@ func bomWarning(path string) string {
 	return path + ": a byte order mark was passed over; trec_eval would take it for a part of the first query's id"
 }
 
-func queryCount(n int) string {
+func count(n int, one, many string) string {
 	if n == 1 {
-		return "1 query"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d queries", n)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // nothing is the error of a run that shares no query with the judgements.

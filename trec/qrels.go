@@ -136,14 +136,7 @@ func badQrelsLine(line, columns int, c *[maxColumns][]byte) *fault {
 		return faultf(line, "has %d columns or more, and judgements have 4: query, iteration, document, grade", columns).
 			withHint("is this a run? Runs have 6 columns; the run is named first, the judgements second")
 	}
-	return faultf(line, "has %s, and judgements have 4: query, iteration, document, grade", columnCount(columns))
-}
-
-func columnCount(n int) string {
-	if n == 1 {
-		return "1 column"
-	}
-	return fmt.Sprintf("%d columns", n)
+	return faultf(line, "has %s, and judgements have 4: query, iteration, document, grade", count(columns, "column", "columns"))
 }
 
 // judge adds one judgement. The index grows with the judgements, so that each
@@ -218,7 +211,7 @@ func (q *Qrels) checkTwice() error {
 		}
 	}
 	if n > 0 {
-		q.warnings = append(q.warnings, fmt.Sprintf("%s:%d: a document is judged twice for the same query, with the same grade (%d queries)", q.path, first, n))
+		q.warnings = append(q.warnings, fmt.Sprintf("%s:%d: a document is judged twice for the same query, with the same grade (%s)", q.path, first, count(n, "query", "queries")))
 	}
 	return errors.Join(errs...)
 }

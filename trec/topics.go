@@ -86,7 +86,7 @@ func badRunLine(line, columns int, c *[maxColumns][]byte) *fault {
 		return faultf(line, "has 4 columns, "+form).
 			withHint("are these judgements? The run is named first, the judgements second")
 	}
-	return faultf(line, "has %s, "+form, columnCount(columns))
+	return faultf(line, "has %s, "+form, count(columns, "column", "columns"))
 }
 
 func (r *runReader) finish(query []byte, fn func([]byte, []document) error) error {

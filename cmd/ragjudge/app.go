@@ -128,6 +128,7 @@ and the cost is known before anything is spent.
 		a.runCommand(),
 		a.estimateCommand(),
 		a.reportCommand(),
+		a.retrievalCommand(),
 		a.metricsCommand(),
 		a.promptsCommand(),
 		a.cacheCommand(),
