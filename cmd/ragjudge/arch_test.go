@@ -12,7 +12,7 @@ import (
 var imports = map[string][]string{
 	"bench":                   {},
 	"cache":                   {},
-	"cmd/ragjudge":            {"cache", "config", "cost", "dataset", "eval", "judge", "llm", "metrics", "prompts", "ranking", "report", "run", "tokens", "trec"},
+	"cmd/ragjudge":            {"cache", "config", "cost", "dataset", "eval", "judge", "llm", "metrics", "prompts", "ranking", "report", "run", "tokens", "trec", "testset"},
 	"config":                  {"text"},
 	"cost/internal/gen":       {"cost"},
 	"cost":                    {"llm", "tokens"},
@@ -27,6 +27,7 @@ var imports = map[string][]string{
 	"ranking":                 {},
 	"report":                  {"eval"},
 	"run":                     {"eval"},
+	"testset":                 {"eval", "text"},
 	"text":                    {},
 	"tokens":                  {"tokens/internal/pack"},
 	"tokens/internal/gen":     {"tokens/internal/pack"},
