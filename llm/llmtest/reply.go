@@ -32,12 +32,19 @@ type completion struct {
 	finish  string
 	// noChoices and noUsage leave these parts out.
 	noChoices, noUsage bool
+	// thoughts stand in the field of the message that is named.
+	thoughtsIn, thoughts string
+	// promptTokens is what the usage tells in place of the truth; 0 for the truth.
+	promptTokens int
 }
 
 type wireMessage struct {
 	Role    string  `json:"role"`
 	Content *string `json:"content"`
 	Refusal *string `json:"refusal"`
+	// The fields under which servers give thoughts.
+	Reasoning        string `json:"reasoning,omitempty"`
+	ReasoningContent string `json:"reasoning_content,omitempty"`
 }
 
 type wireChoice struct {
@@ -64,7 +71,7 @@ type wireCompletion struct {
 }
 
 func (c *completion) tokens() int {
-	n := 0
+	n := Tokens(c.thoughts)
 	for _, s := range []*string{c.content, c.refusal} {
 		if s != nil {
 			n += Tokens(*s)
@@ -81,10 +88,20 @@ func (c *completion) wire(r *Request, served string, created int64) []byte {
 		Model: served, Choices: []wireChoice{}, Fingerprint: Fingerprint,
 	}
 	if !c.noChoices {
-		w.Choices = append(w.Choices, wireChoice{Message: wireMessage{Role: "assistant", Content: c.content, Refusal: c.refusal}, FinishReason: c.finish})
+		m := wireMessage{Role: "assistant", Content: c.content, Refusal: c.refusal}
+		switch c.thoughtsIn {
+		case "reasoning":
+			m.Reasoning = c.thoughts
+		case "reasoning_content":
+			m.ReasoningContent = c.thoughts
+		}
+		w.Choices = append(w.Choices, wireChoice{Message: m, FinishReason: c.finish})
 	}
 	if !c.noUsage {
 		p, n := PromptTokens(r.Messages), c.tokens()
+		if c.promptTokens > 0 {
+			p = c.promptTokens
+		}
 		w.Usage = &wireUsage{p, n, p + n}
 	}
 	return []byte(encode(w))
