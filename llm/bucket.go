@@ -107,6 +107,22 @@ func (r *rate) correct(id uint64, n, m float64) {
 // have it either, but gives nothing back: the server had less left than thought.
 func (r *rate) forget(id uint64) { r.recent.change(id, 0) }
 
+// admit makes room for one at a time when the server said that there will be
+// some: its windows may begin at another moment than ours.
+func (r *rate) admit(at time.Time) {
+	limit := math.Ceil(r.limit - 1e-9)
+	w := &r.recent
+	sum := w.sum
+	for i := w.head; i < len(w.entries) && sum > limit-1; i++ {
+		e := &w.entries[i]
+		sum -= e.n
+		if at.Sub(e.at) < windowSpan {
+			w.sum -= e.n
+			e.n = 0
+		}
+	}
+}
+
 // atMost lowers what may be taken now to what the server says remains.
 func (r *rate) atMost(remaining float64, now time.Time) {
 	r.refill(now)

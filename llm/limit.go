@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"context"
 	"log/slog"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -67,9 +69,11 @@ type Limiter struct {
 	requests rate
 	tokens   rate
 	learnt   struct{ requests, tokens float64 }
-	pace     pace
+	pace     pace // of requests
+	volume   pace // of tokens
 	brake    brake
 	guess    estimator
+	notes    notes
 }
 
 // NewLimiter returns a Limiter that nothing has gone through yet.
@@ -81,6 +85,8 @@ func NewLimiter(cfg LimitConfig) *Limiter {
 	now := time.Now()
 	l := &Limiter{cfg: cfg, slots: newSlots(cfg.Concurrency)}
 	l.requests.whole = true
+	l.pace.unit = 1
+	l.notes.log = cfg.Log
 	l.requests.set(max(cfg.RequestsPerMinute, 0), now)
 	l.tokens.set(max(cfg.TokensPerMinute, 0), now)
 	return l
@@ -193,10 +199,11 @@ func (l *Limiter) delay(p *place, now time.Time) time.Duration {
 
 func (l *Limiter) grant(p *place, now time.Time) {
 	l.slots.active++
-	p.granted, p.at = true, now
+	p.granted, p.at, p.nth = true, now, l.brake.since
+	l.brake.since++
 	p.requestID = l.requests.take(1, now)
 	p.tokensID = l.tokens.take(p.tokens, now)
-	l.brake.passed(now, l.requests.limit == 0)
+	l.brake.passed(p, now, l.requests.perSecond())
 	if p.ready != nil {
 		close(p.ready)
 	}
@@ -223,9 +230,12 @@ func (l *Limiter) leave(p *place, req *Request, resp *Response, err error) {
 	now := time.Now()
 	switch e := AsError(err); {
 	case resp != nil:
+		l.brake.ended(p, now)
 		l.answered(p, req, resp, now)
 	case e != nil && e.Kind == RateLimited:
 		l.refused(p, e, now)
+	default:
+		l.brake.ended(p, now)
 	}
 	l.slots.active--
 	l.pump()
@@ -243,33 +253,119 @@ func (l *Limiter) answered(p *place, req *Request, resp *Response, now time.Time
 	if l.slots.full() && l.slots.grow() {
 		l.cfg.Log.Debug("slots raised", "slots", l.slots.count(), "reason", "all were in use and a call was answered")
 	}
-	if len(l.queue) > 0 && l.pace.grow(now, l.base()) {
+	if len(l.queue) == 0 {
+		return // the pace holds nobody back
+	}
+	l.rise("requests", &l.pace, &l.requests, 1, l.base(), now)
+	l.rise("tokens", &l.volume, &l.tokens, p.tokens, l.baseTokens(), now)
+}
+
+// rise lets a pace grow after n was answered.
+func (l *Limiter) rise(what string, p *pace, r *rate, n, base float64, now time.Time) {
+	why := p.grow(now, n)
+	if why == "" {
+		return
+	}
+	if p.beyond(base, r.recent.sum) {
+		*p = pace{unit: p.unit}
 		l.apply(now)
-		if l.pace.limit == 0 {
-			l.cfg.Log.Info("own pace lifted", "requests_per_minute", l.requests.limit, "reason", "no refusal while it rose")
-		}
+		l.notes.info(now, "own pace of "+what+" lifted", "per_minute", r.limit, "reason", "no refusal while it rose")
+		return
+	}
+	l.apply(now)
+	if p.limit > p.noted*1.1 || p.limit < p.noted {
+		p.noted = p.limit
+		l.cfg.Log.Debug("own pace of "+what+" raised", "per_minute", r.limit, "reason", why)
 	}
 }
+
+// secondSoon is the time in which a second refusal, with fewer calls in flight,
+// shows that it is not their number that is refused.
+const secondSoon = 90 * time.Second
+
+// longTold is a wait that no server asks for because of the number of calls in
+// flight, but for the rest of a window.
+const longTold = 10 * time.Second
 
 func (l *Limiter) refused(p *place, e *Error, now time.Time) {
 	l.requests.forget(p.requestID)
 	l.tokens.forget(p.tokensID)
-	until := l.brake.pull(now, e.RetryAfter, l.slots.count())
-	if !p.at.After(l.brake.last) {
-		return // let go before the last decrease: it says nothing new
-	}
-	l.brake.strikes++
-	l.brake.last = now
-	l.cfg.Log.Info("all calls wait", "wait", until.Sub(now).Round(time.Millisecond), "reason", "refused: "+e.Code, "told", e.RetryAfter)
-	if flight := l.slots.active; l.pace.limit == 0 && l.slots.canShrink(flight) {
-		l.slots.shrink(flight)
-		l.cfg.Log.Info("slots lowered", "slots", l.slots.count(), "in_flight", flight, "reason", "refused: "+e.Code)
+	alone := l.brake.ended(p, now)
+	until := l.brake.pull(now, e.RetryAfter, l.slots.count(), l.pace.limit+l.volume.limit > 0)
+	if !p.at.After(l.brake.last) { // let go before the last decrease: part of the same burst
+		if l.pace.settle(1) || l.volume.settle(p.tokens) {
+			l.apply(now)
+		}
 		return
 	}
-	l.requests.recent.prune(now)
-	l.pace.slow(now, l.requests.recent.sum)
+	l.brake.strikes++
+	soon := !l.brake.last.IsZero() && now.Sub(l.brake.last) < max(secondSoon, 2*e.RetryAfter)
+	answered := p.nth // those before it were not refused, or that would be known
+	pace := float64(answered) / max(now.Sub(l.brake.last).Minutes(), 1./60)
+	l.brake.last, l.brake.since = now, 0
+	l.notes.info(now, "all calls wait", "wait", until.Sub(now).Round(time.Millisecond), "reason", "refused: "+e.Code, "told", e.RetryAfter)
+
+	what, own, r, base := "requests", &l.pace, &l.requests, l.base()
+	if l.aboutTokens(e) {
+		what, own, r, base = "tokens", &l.volume, &l.tokens, l.baseTokens()
+		own.unit = max(p.tokens, 1)
+	}
+	r.recent.prune(now)
+	flight, seen := l.slots.active, r.recent.sum
+	exact := alone && answered == 0 || base == 0 && e.RetryAfter >= longTold
+	switch {
+	case busy(e):
+		l.shrink(flight, e, now)
+		return
+	case own.limit > 0 && answered == 0:
+		// Nothing was taken meanwhile: the wait was too short. It says something of
+		// the pace only if none was ever kept.
+		if own.kept || e.RetryAfter > 0 || seen == 0 || seen >= own.limit {
+			return
+		}
+		own.begin(now, seen, true)
+	case own.limit > 0:
+		own.lower(now, seen)
+	case base > 0 && seen >= base*holdShare:
+		l.shrink(flight, e, now)
+		return
+	case exact && seen > 0, soon && answered > 0, !l.slots.canShrink(flight) && seen > 0:
+		if !exact {
+			seen = max(seen, pace*own.unit)
+		}
+		own.begin(now, seen, exact)
+		l.slots.restore()
+	default:
+		l.brake.alone = e.RetryAfter <= 0
+		l.shrink(flight, e, now)
+		return
+	}
 	l.apply(now)
-	l.cfg.Log.Info("own pace lowered", "requests_per_minute", l.requests.limit, "reason", "refused with the fewest calls in flight: "+e.Code)
+	if e.RetryAfter > 0 {
+		l.requests.admit(until)
+	}
+	l.notes.info(now, "own pace of "+what+" lowered", "per_minute", r.limit, "taken_in_the_last_minute", seen, "reason", "refused: "+e.Code)
+}
+
+// shrink lowers the number of calls in flight.
+func (l *Limiter) shrink(flight int, e *Error, now time.Time) {
+	if !l.slots.canShrink(flight) {
+		return
+	}
+	l.slots.shrink(flight)
+	l.notes.info(now, "slots lowered", "slots", l.slots.count(), "in_flight", flight, "reason", "refused: "+e.Code)
+}
+
+// busy reports a refusal that is about the server's state, not about our pace.
+func busy(e *Error) bool {
+	return e.Code == "overloaded" || e.Status == http.StatusServiceUnavailable || e.Status == 529
+}
+
+// aboutTokens reports a refusal that says that it is about tokens, or that can
+// be about nothing else.
+func (l *Limiter) aboutTokens(e *Error) bool {
+	m := strings.ToLower(e.Message)
+	return strings.Contains(m, "token") && !strings.Contains(m, "request")
 }
 
 // base returns the limit of requests that is configured or learnt, or 0.
@@ -277,13 +373,23 @@ func (l *Limiter) base() float64 {
 	return cmp.Or(max(l.cfg.RequestsPerMinute, 0), l.learnt.requests)
 }
 
-// apply sets the limit of requests to the lower of the known one and our pace.
+// baseTokens returns the same of tokens.
+func (l *Limiter) baseTokens() float64 {
+	return cmp.Or(max(l.cfg.TokensPerMinute, 0), l.learnt.tokens)
+}
+
+// apply sets the limits to the lower of the known one and our own pace.
 func (l *Limiter) apply(now time.Time) {
-	limit := l.base()
-	if p := l.pace.limit; p > 0 && (limit == 0 || p < limit) {
-		limit = p
+	l.requests.set(lower(l.base(), l.pace.limit), now)
+	l.tokens.set(lower(l.baseTokens(), l.volume.limit), now)
+}
+
+// lower returns the lower of two limits, of which 0 is none.
+func lower(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
 	}
-	l.requests.set(limit, now)
+	return min(a, b)
 }
 
 // Observe takes in what a reply's headers say. A limit that is configured
@@ -303,7 +409,7 @@ func (l *Limiter) Observe(info RateInfo) {
 	}
 	if l.cfg.TokensPerMinute <= 0 {
 		if l.learn("tokens", &l.learnt.tokens, info.LimitTokens, info.ResetTokens) {
-			l.tokens.set(l.learnt.tokens, now)
+			l.apply(now)
 		}
 		if info.RemainingTokens != nil && l.learnt.tokens > 0 {
 			l.tokens.atMost(*info.RemainingTokens, now)
@@ -364,6 +470,7 @@ type place struct {
 
 	granted             bool
 	at                  time.Time
+	nth                 int // number of calls let go since the last decrease, before it
 	requestID, tokensID uint64
 }
 

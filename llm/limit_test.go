@@ -18,9 +18,11 @@ type enforcing struct {
 	admit   func(now time.Time, tokens float64) (wait time.Duration)
 	tokens  func(*llm.Request) (in, out int)
 	latency func() time.Duration
-	silent  bool                                           // no Retry-After
-	observe func(llm.RateInfo)                             // gets headers, if set
-	info    func(now time.Time, refused bool) llm.RateInfo // makes them
+	silent  bool // no Retry-After
+	// aboutTokens makes refusals say what they are about.
+	aboutTokens bool
+	observe     func(llm.RateInfo)                             // gets headers, if set
+	info        func(now time.Time, refused bool) llm.RateInfo // makes them
 
 	mu       sync.Mutex
 	start    time.Time
@@ -74,6 +76,9 @@ func (s *enforcing) Complete(ctx context.Context, req *llm.Request) (*llm.Respon
 		err := &llm.Error{Kind: llm.RateLimited, Code: "rate_limit_exceeded", Status: 429, RetryAfter: wait}
 		if s.silent {
 			err.RetryAfter = 0
+		}
+		if s.aboutTokens {
+			err.Message = "Rate limit reached on tokens per min (TPM)."
 		}
 		return nil, err
 	}

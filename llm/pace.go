@@ -2,114 +2,168 @@ package llm
 
 import (
 	"math"
-	"math/rand/v2"
 	"time"
 )
 
-// pace is a limit of requests per minute that the limiter gives itself, when
-// refusals go on with the fewest calls in flight: a server that takes three
-// requests a minute and has no header for it. It starts below what was answered in
-// the last minute and rises slowly at first, so that such a server refuses
-// one call every few minutes, then quickly, in case the refusal meant nothing.
+// pace is a limit per minute that the limiter finds by itself, for a server
+// that refuses and tells no number. It keeps a bracket: lo was kept for a whole
+// minute without a refusal, hi was refused. Between them it halves the distance;
+// when they are close it stays at lo, and tries a little more than hi only after
+// a quiet time that doubles with each try that is refused, since at three
+// requests a minute every such refusal is a call in a minute.
 //
 // It is not safe for concurrent use.
 type pace struct {
-	limit    float64 // 0: no limit of our own
-	slowedAt time.Time
+	// unit is the least step worth taking: a request, or the tokens of one.
+	unit  float64
+	limit float64 // 0: no limit of our own
+	lo    float64 // 0: not known
+	hi    float64 // 0: not known
+	// seen is what was taken in the minute before the refusal that set limit
+	// alone; 0 where something else did.
+	seen     float64
+	kept     bool          // lo was known once
+	since    time.Time     // of the last change
+	quietAt  time.Time     // of the last refusal, or try that went well
+	quiet    time.Duration // from quietAt to the next try above hi
+	answered float64       // amount answered since the last change
+	climbAt  time.Time     // of a try that goes on; zero for none
 	grownAt  time.Time
-	ceiling  float64 // what was answered in the minute before the first refusal
-	answered int     // calls answered since slowedAt
+	noted    float64 // limit when it was last logged as raised
 }
 
 const (
-	minPace = 0.1
-	// slowGrowth is by how much pace rises in the first minute after a
-	// refusal; it rises by twice that in the second, and by three times in each
-	// further one. After slowMinutes it doubles each minute, but not before
-	// slowAnswers calls were answered: few calls are little evidence.
-	slowGrowth  = 0.03
-	slowMinutes = 3
-	slowAnswers = 30
+	// minPace bounds what refusals alone can lower the pace to: a storm of them
+	// says that the server is down, not that it takes a call an hour.
+	minPace = 1
+	// close is the width of the bracket, as a share, that is left as it is. With
+	// pacing it keeps the use above 97 %.
+	closeShare = 0.03
+	// A refusal soon after a change shows a larger excess than one that was
+	// long in coming: a bucket that is emptied slowly.
+	soonDecrease, lateDecrease = 0.93, 0.97
+	searchDecrease             = 0.8
+	lateAfter                  = 3 * time.Minute
+	// holdTime is how long a pace is kept before it counts as safe, in which
+	// most of what it allows has to be used.
+	holdTime  = time.Minute
+	holdShare = 0.7
+	// The quiet time before the first try above hi: long enough that its
+	// refusal is one call of quietCalls, within bounds.
+	quietCalls         = 400
+	minQuiet, maxQuiet = time.Minute, 4 * time.Hour
+	firstQuiet         = 4 * time.Minute
+	// searchDoubles is the time in which the pace doubles where no bound above
+	// is known.
+	searchDoubles = 30 * time.Second
 )
 
-// slow lowers the pace after a refusal; answered is the number of requests
-// that were taken within the last minute.
-func (p *pace) slow(now time.Time, answered float64) {
-	limit := answered * 0.9
-	if p.limit > 0 {
-		limit = max(min(limit, p.limit*0.9), p.limit/2)
-	} else {
-		p.ceiling = max(answered, minPace)
+// begin sets the first pace: what was taken in the last minute. Exact says that
+// the refusal shows that one more was too many; otherwise the bound above is
+// still to be found.
+func (p *pace) begin(now time.Time, seen float64, exact bool) {
+	*p = pace{unit: p.unit, limit: max(seen, p.least()), since: now, quietAt: now, grownAt: now}
+	if exact {
+		p.seen, p.hi = seen, p.limit+p.unit
 	}
-	p.limit = max(limit, minPace)
-	p.slowedAt, p.grownAt, p.answered = now, now, 0
+	p.quiet = min(max(time.Duration(quietCalls*p.unit/p.limit*float64(time.Minute)), minQuiet), firstQuiet)
 }
 
-// grow is called when a call was answered while others wait. It raises the pace
-// for the time that passed, lifts it where it no longer matters (above base, the
-// limit that is known, or far above what it started from), and reports whether
-// it changed.
-func (p *pace) grow(now time.Time, base float64) bool {
-	if p.limit == 0 {
+func (p *pace) least() float64 { return minPace * p.unit }
+
+// lower sets a lower pace after a refusal of what was in force; seen is what
+// was taken in the last minute.
+func (p *pace) lower(now time.Time, seen float64) {
+	was, climbed := p.limit, !p.climbAt.IsZero()
+	step := was * soonDecrease
+	if now.Sub(p.since) > lateAfter {
+		step = was * lateDecrease
+	}
+	p.seen = 0
+	if p.hi == 0 { // it rose too fast for the last minute to say much
+		seen = max(seen, was*searchDecrease)
+	}
+	switch lower := max(min(seen, step), was/2); {
+	case climbed: // the server may take more than before, if not that much
+		p.limit = max(p.lo, lower)
+		p.quiet = min(2*p.quiet, maxQuiet)
+		if p.limit > p.lo || p.hi == 0 {
+			p.hi = was
+		}
+	case p.lo > 0 && was > p.lo*(1+1e-9):
+		p.limit = p.lo
+		p.hi = was
+	default:
+		p.lo, p.hi = 0, was
+		p.limit = lower
+	}
+	p.limit = max(p.limit, p.least())
+	p.hi = max(p.hi, p.limit+p.unit)
+	p.climbAt = time.Time{}
+	p.since, p.quietAt, p.answered = now, now, 0
+}
+
+// settle takes n, which was refused too, out of what the first pace was made of.
+func (p *pace) settle(n float64) bool {
+	if p.seen == 0 || p.lo > 0 {
 		return false
 	}
-	p.answered++
-	minutes := min(now.Sub(p.grownAt).Minutes(), 1)
-	if since := math.Floor(now.Sub(p.slowedAt).Minutes()); since < slowMinutes || p.answered < slowAnswers {
-		p.limit *= 1 + slowGrowth*min(1+since, slowMinutes)*minutes
-	} else {
-		p.limit *= math.Exp2(minutes)
-	}
-	p.grownAt = now
-	if (base > 0 && p.limit >= base) || (base == 0 && p.limit > 10*max(p.ceiling, 60)) {
-		p.limit = 0
-	}
+	p.seen -= n
+	p.limit = max(p.seen, p.least())
+	p.hi = p.limit + p.unit
 	return true
 }
 
-const (
-	// firstCooldown is the wait after a refusal that doesn't say how long;
-	// it doubles with each further one until a call is answered.
-	firstCooldown = 5 * time.Second
-	maxCooldown   = 60 * time.Second
-)
-
-// brake is the one wait of all calls after a refusal.
-//
-// It is not safe for concurrent use.
-type brake struct {
-	until   time.Time
-	last    time.Time // when the limits were last lowered
-	strikes int       // decreases since the last answered call
-	spread  int       // calls that are still to be let go one by one
-	gap     time.Duration
+// grow is called when n was answered at the first try while others wait, and
+// raises the pace if it is time. It returns why, or "".
+func (p *pace) grow(now time.Time, n float64) (why string) {
+	if p.limit == 0 {
+		return ""
+	}
+	p.answered += n
+	d := min(now.Sub(p.grownAt), searchDoubles)
+	p.grownAt = now
+	switch {
+	case !p.climbAt.IsZero():
+		return p.climb(now, d)
+	case p.hi == 0:
+		p.limit *= math.Exp2(float64(d) / float64(searchDoubles))
+		p.since = now
+		return "no refusal yet tells the limit"
+	case now.Sub(p.since) < holdTime || p.answered < holdShare*p.limit:
+		return ""
+	}
+	p.lo, p.seen, p.kept = max(p.lo, p.limit), 0, true
+	switch {
+	case p.hi-p.lo > max(p.lo*closeShare, p.unit*1.01):
+		p.limit = (p.lo + p.hi) / 2
+		p.since, p.answered = now, 0
+		return "kept for a minute without a refusal"
+	case now.Sub(p.quietAt) >= p.quiet:
+		p.limit = max(p.hi, p.lo*(1+closeShare))
+		p.climbAt, p.since, p.answered = now, now, 0
+		return "a try, after " + p.quiet.String() + " without a refusal"
+	}
+	return ""
 }
 
-// pull makes all calls wait for what the server told, or longer each time if it
-// told nothing, and a little more by chance: others may share the key.
-func (b *brake) pull(now time.Time, told time.Duration, slots int) time.Time {
-	wait := told
-	if wait <= 0 {
-		wait = min(firstCooldown<<min(b.strikes, 10), maxCooldown)
+// climb raises the pace faster and faster during a try that is not refused.
+func (p *pace) climb(now time.Time, d time.Duration) string {
+	factors := []float64{1, 1.1, 1.3, 2}
+	i := min(int(now.Sub(p.climbAt)/holdTime), len(factors)-1)
+	if i == 0 || p.answered < holdShare*p.limit*float64(i) {
+		return ""
 	}
-	if until := now.Add(wait + jitter(wait)); until.After(b.until) {
-		b.until = until
-		b.spread = slots
-		b.gap = min(wait/5, 2*time.Second) / time.Duration(max(slots, 1))
-	}
-	return b.until
+	p.limit *= math.Pow(factors[i], d.Minutes())
+	p.since = now
+	return "the try is not refused"
 }
 
-// passed is called for each call that is let go. After a wait the first ones
-// go one by one, at random distances, unless a known rate spreads them anyway.
-func (b *brake) passed(now time.Time, unpaced bool) {
-	if b.spread == 0 {
-		return
+// beyond reports that the pace holds nothing back any more: it is above the
+// known limit, or far above what is used though nothing bounds it.
+func (p *pace) beyond(base, used float64) bool {
+	if base > 0 {
+		return p.limit >= base
 	}
-	b.spread--
-	if unpaced {
-		b.until = now.Add(time.Duration(rand.Float64() * 2 * float64(b.gap)))
-	}
+	return p.limit > 4*max(used, 60*p.unit)
 }
-
-func (b *brake) wait(now time.Time) time.Duration { return b.until.Sub(now) }

@@ -14,6 +14,7 @@ type slots struct {
 	n      float64 // the slots of now; the whole part counts
 	slow   float64 // the number above which growth is slow
 	active int
+	before float64 // the slots before the last decrease; 0 for none
 }
 
 const (
@@ -64,6 +65,14 @@ func (s *slots) canShrink(flight int) bool {
 // shrink is called once per burst of refusals, with the number of calls that
 // were in flight.
 func (s *slots) shrink(flight int) {
+	s.before = s.n
 	s.n = max(1, min(s.n, float64(flight))*decrease)
 	s.slow = s.n
+}
+
+// restore undoes the last decrease: it was not the number of calls in flight
+// that was refused.
+func (s *slots) restore() {
+	s.n = max(s.n, s.before)
+	s.slow = max(s.slow, s.n)
 }
