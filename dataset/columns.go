@@ -76,6 +76,7 @@ type columns struct {
 	inside   map[string]bool       // objects that a path of Options.Columns leads into
 	forced   *shape                // named in Options.Format
 	shape    *shape                // nil until the first record was seen
+	before   *shape                // of the file before this one
 	within   map[string]bool       // objects that the shape looks into, in normal form
 	known    map[string]*column
 	order    []*column
@@ -140,6 +141,11 @@ func (c *columns) begin() {
 	c.row++
 	clear(c.fields)
 	clear(c.folds)
+	c.prune()
+}
+
+// prune keeps the names that are remembered within bounds.
+func (c *columns) prune() {
 	if len(c.known) <= maxKnown {
 		return
 	}
@@ -226,8 +232,25 @@ func (c *columns) decided(n names) bool {
 	return false
 }
 
+// nextFile forgets the shape, which the next file of a dataset settles anew.
+func (c *columns) nextFile() {
+	c.before, c.shape, c.within = c.shape, nil, nil
+}
+
+// format is the word for the shape that was found.
+func (c *columns) format() Format {
+	if c.shape == nil {
+		return Plain
+	}
+	return c.shape.format
+}
+
+// adopt settles the shape.
 func (c *columns) adopt(s *shape) {
-	c.shape, c.within = s, make(map[string]bool)
+	if c.before != nil && c.before != s {
+		clear(c.known) // the same names may mean other fields here
+	}
+	c.shape, c.before, c.within = s, nil, make(map[string]bool)
 	add := func(path string) {
 		for i := range len(path) {
 			if path[i] == '.' {
@@ -336,12 +359,4 @@ func (c *columns) list() []Column {
 		}
 	}
 	return out
-}
-
-// reset forgets the counts, for another pass.
-func (c *columns) reset() {
-	c.row = 0
-	c.shape, c.within = nil, nil
-	clear(c.known)
-	c.order = nil
 }

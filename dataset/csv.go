@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ragjudge/ragjudge/eval"
@@ -11,19 +12,27 @@ import (
 // csvReader reads RFC 4180. encoding/csv would fold CRLF inside quoted fields
 // to LF, and the text would no longer be the one that was judged before.
 type csvReader struct {
-	lines  lineReader
-	delim  byte
-	header []*column
-	cells  [][]byte
-	rec    record
-	raw    []byte // the record with its line ends
-	text   []byte // what the cells of unquoted text point into
+	lines   lineReader
+	delim   byte
+	sepLine bool // a line "sep=;" goes before the header
+	header  []*column
+	names   [][]byte // the header's cells
+	cells   [][]byte
+	rec     record
+	raw     []byte // the record with its line ends
+	text    []byte // what the cells of unquoted text point into
 }
 
-// readHeader reads the names of the columns.
-func (c *csvReader) readHeader(columns *columns) error {
+// readHeader reads the names of the columns. With alone, every column that is
+// mapped must be there; another file may have it otherwise.
+func (c *csvReader) readHeader(columns *columns, alone bool) error {
 	if err := c.next(); err != nil {
 		return err
+	}
+	if c.sepLine {
+		if err := c.next(); err != nil {
+			return err
+		}
 	}
 	if f := checkUTF8(c.rec.raw); f != nil {
 		f.fatal = true
@@ -34,7 +43,7 @@ func (c *csvReader) readHeader(columns *columns) error {
 		return recordError{f}
 	}
 	columns.begin()
-	c.header = nil
+	c.header, c.names = nil, nil
 	for i, cell := range c.cells {
 		name := bytes.TrimSpace(cell)
 		if len(name) == 0 {
@@ -45,16 +54,17 @@ func (c *csvReader) readHeader(columns *columns) error {
 			f.fatal = true
 			return recordError{f}
 		}
-		k.Rows = 0
+		k.Rows--
 		c.header = append(c.header, k)
+		c.names = append(c.names, bytes.Clone(cell))
 	}
 	if !columns.feeds() {
 		f := faultf("no column is known as a field of a sample; the header has %s", headerNames(c.header)).
-			withHint("name the columns in [dataset.columns], such as user_input = \"my question\"; if the delimiter is neither comma, semicolon, tab nor bar, name it")
+			withHint("name the columns in [dataset.columns], such as user_input = \"my question\"; if the delimiter was not found, name it with --delimiter")
 		f.fatal = true
 		return recordError{f}
 	}
-	if name, field := columns.unseen(); name != "" {
+	if name, field := columns.unseen(); name != "" && alone {
 		f := faultf("[dataset.columns] names the column %s for %s, but the header has %s", quoted(name), field, headerNames(c.header))
 		f.fatal = true
 		return recordError{f}
@@ -93,6 +103,7 @@ func (c *csvReader) next() error {
 		if err != nil {
 			return err
 		}
+		b = bytes.TrimPrefix(b, []byte(bom)) // files that were joined each bring their own
 		if len(bytes.TrimRight(b, "\r\n")) == 0 {
 			continue
 		}
@@ -135,9 +146,9 @@ func (c *csvReader) split() error {
 // lineEnd is where the line's text ends that goes to the end of c.raw.
 func (c *csvReader) lineEnd() int {
 	n := len(c.raw)
-	if n > 0 && c.raw[n-1] == '\n' {
+	if n > 0 && c.raw[n-1] == c.lines.eol {
 		n--
-		if n > 0 && c.raw[n-1] == '\r' {
+		if c.lines.eol == '\n' && n > 0 && c.raw[n-1] == '\r' {
 			n--
 		}
 	}
@@ -180,8 +191,12 @@ func (c *csvReader) quotedCell(open int) (cell []byte, end int, _ error) {
 			continue
 		}
 		if i < c.lineEnd() && c.raw[i] != c.delim {
-			return nil, 0, recordError{faultf("text follows the closing quote of a field").at(i).
-				withHint("a quote inside a quoted field is written twice")}
+			f := faultf("text follows the closing quote of a field").at(i)
+			if n := bytes.Count(c.raw[open:i], []byte{c.lines.eol}); n > 0 {
+				f.reason += " that opens " + plural(n, "line") + " above"
+			}
+			c.rec.raw = c.raw
+			return nil, 0, recordError{f.withHint("a quote inside a quoted field is written twice; a quote that is not closed makes a field of the lines after it")}
 		}
 		return c.text[start:len(c.text):len(c.text)], i, nil
 	}
@@ -207,60 +222,15 @@ func (c *csvReader) readOn(open int) error {
 func (c *csvReader) record() record { return c.rec }
 
 func (c *csvReader) sample(d *decoder) (*eval.Sample, *fault) {
-	if f := checkUTF8(c.rec.raw); f != nil {
+	if f := d.charset.checkText(c.rec.raw); f != nil {
 		return nil, f
+	}
+	if len(c.cells) > 1 && slices.EqualFunc(c.cells, c.names, bytes.Equal) {
+		return nil, faultf("repeats the header line").withHint("where files were joined, keep the header of the first only; or name the files one by one")
 	}
 	if len(c.cells) != len(c.header) {
 		return nil, faultf("has %s, but the header has %d", plural(len(c.cells), "field"), len(c.header)).
 			withHint("a field that holds the delimiter must stand in quotes")
 	}
 	return d.csv(c.header, c.cells)
-}
-
-// delimiters are tried on the header line, in this order.
-const delimiters = ",;\t|"
-
-// findDelimiter takes the delimiter that makes most known columns of the
-// header, or else most columns.
-func findDelimiter(header []byte, columns *columns) byte {
-	best, bestScore := byte(','), -1
-	for i := range len(delimiters) {
-		score := headerScore(header, delimiters[i], columns)
-		if score > bestScore {
-			best, bestScore = delimiters[i], score
-		}
-	}
-	return best
-}
-
-// headerScore counts known columns first, columns second.
-func headerScore(header []byte, delim byte, columns *columns) int {
-	const known = 1000
-	score := 0
-	for _, name := range headerCells(header, delim) {
-		score++
-		if columns.names(strings.TrimSpace(name)) {
-			score += known
-		}
-	}
-	return score
-}
-
-// headerCells cuts one line outside quotes.
-func headerCells(header []byte, delim byte) []string {
-	var cells []string
-	var cell []byte
-	inQuotes := false
-	for _, b := range bytes.TrimRight(header, "\r\n") {
-		switch {
-		case b == '"':
-			inQuotes = !inQuotes
-		case b == delim && !inQuotes:
-			cells = append(cells, string(cell))
-			cell = cell[:0]
-		default:
-			cell = append(cell, b)
-		}
-	}
-	return append(cells, string(cell))
 }

@@ -12,6 +12,7 @@ import (
 // decoder makes samples of records. It belongs to one reader.
 type decoder struct {
 	columns *columns
+	charset *charset // of the file's text, for messages
 	warn    func(warnKind)
 	scratch []byte // for text with escapes
 }
@@ -31,7 +32,7 @@ type contextsLater struct {
 
 // json reads one record that is a JSON object.
 func (d *decoder) json(raw []byte) (*eval.Sample, *fault) {
-	if f := checkUTF8(raw); f != nil {
+	if f := d.charset.checkText(raw); f != nil {
 		return nil, f
 	}
 	p := parser{b: raw}
@@ -183,13 +184,13 @@ func (d *decoder) csv(header []*column, cells [][]byte) (*eval.Sample, *fault) {
 func (d *decoder) field(s *eval.Sample, k *column, v value, later *contextsLater) (f *fault) {
 	switch k.Field {
 	case eval.FieldID:
-		if s.ID, f = d.scalar(v); strings.TrimSpace(s.ID) == "" {
+		if s.ID, f = d.id(v); strings.TrimSpace(s.ID) == "" {
 			s.ID = ""
 		}
 	case eval.FieldUserInput:
-		s.UserInput, f = d.scalar(v)
+		s.UserInput, f = d.answer(v)
 	case eval.FieldResponse:
-		s.Response, f = d.scalar(v)
+		s.Response, f = d.answer(v)
 	case eval.FieldReference:
 		s.Reference, f = d.reference(v, k.list)
 	case eval.FieldCategory:
@@ -286,7 +287,7 @@ func checkUTF8(b []byte) *fault {
 		off += n
 	}
 	return faultf("the byte 0x%02x is not UTF-8", b[off]).at(off).
-		withHint("the file's encoding is another one (Latin-1 or Windows-1252?): convert it first, with iconv -f WINDOWS-1252 -t UTF-8")
+		withHint("the file's encoding is another one (Latin-1 or Windows-1252?): name it with --encoding windows-1252 (dataset.encoding), and it is converted")
 }
 
 // errorMarks begin a response that is no answer but an error of the system

@@ -31,7 +31,8 @@ func (e recordError) Error() string { return e.reason }
 type lineReader struct {
 	in   *bufio.Reader
 	max  int
-	line int // the number of the last line read
+	eol  byte // what ends a line
+	line int  // the number of the last line read
 	buf  []byte
 }
 
@@ -41,7 +42,7 @@ var errTooLong = errors.New("line is too long")
 // After errTooLong the line was passed over.
 func (l *lineReader) next() ([]byte, error) {
 	l.line++
-	b, err := l.in.ReadSlice('\n')
+	b, err := l.in.ReadSlice(l.eol)
 	if err == nil {
 		if len(b) > l.max {
 			return nil, errTooLong
@@ -60,7 +61,7 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 	l.buf = append(l.buf[:0], b...)
 	for err == bufio.ErrBufferFull {
-		b, err = l.in.ReadSlice('\n')
+		b, err = l.in.ReadSlice(l.eol)
 		if len(l.buf) <= l.max {
 			l.buf = append(l.buf, b...)
 		}
@@ -78,38 +79,6 @@ func (l *lineReader) next() ([]byte, error) {
 func tooLong(limit int) *fault {
 	return faultf("the record is longer than the limit of %d bytes", limit).
 		withHint("raise the limit if such a record is meant; a quote that is not closed makes one by mistake")
-}
-
-// jsonLines reads one object a line.
-type jsonLines struct {
-	lines lineReader
-	rec   record
-}
-
-func (j *jsonLines) next() error {
-	for {
-		b, err := j.lines.next()
-		j.rec = record{raw: bytes.TrimRight(b, "\r\n"), line: j.lines.line}
-		if err == errTooLong {
-			return recordError{tooLong(j.lines.max)}
-		}
-		if err != nil {
-			return err
-		}
-		if len(bytes.TrimSpace(j.rec.raw)) > 0 {
-			return nil
-		}
-	}
-}
-
-func (j *jsonLines) record() record { return j.rec }
-
-func (j *jsonLines) sample(d *decoder) (*eval.Sample, *fault) {
-	s, f := d.json(j.rec.raw)
-	if f != nil && f.open && f.hint == "" {
-		f.hint = "the line was cut off, or the object goes on in the next line; in JSONL every line holds a whole object"
-	}
-	return s, f
 }
 
 // jsonStream reads the items of a JSON array, or objects one after another
@@ -158,12 +127,19 @@ func (j *jsonStream) peek() (byte, error) {
 		for n < len(b) && (b[n] == ' ' || b[n] == '\t' || b[n] == '\r' || b[n] == '\n') {
 			n++
 		}
-		if n < len(b) {
-			c := b[n]
-			j.advance(b[:n])
-			return c, nil
+		if n == len(b) {
+			j.advance(b)
+			continue
 		}
-		j.advance(b)
+		c := b[n]
+		j.advance(b[:n])
+		if c == bom[0] { // files that were joined each bring their own mark
+			if mark, _ := j.in.Peek(len(bom)); string(mark) == bom {
+				j.advance(mark)
+				continue
+			}
+		}
+		return c, nil
 	}
 }
 

@@ -1,8 +1,9 @@
 package dataset
 
 import (
-	"encoding/hex"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/ragjudge/ragjudge/eval"
@@ -10,13 +11,19 @@ import (
 
 // Info is what a scan found.
 type Info struct {
-	// Path is the path as it was given.
+	// Path is the path as it was given; of several files, all in one text.
 	Path string
-	// Format is how the file is written.
+	// Files tells of each file, in order.
+	Files []FileInfo
+	// Format is how the files are written; Mixed if not all alike.
 	Format Format
-	// Size is the length of the file in bytes.
+	// Shape is whose way of laying out records was recognised, such as DeepEval;
+	// Plain for none but the canonical names and their aliases.
+	Shape Format
+	// Size is the length of the files in bytes, as they are stored.
 	Size int64
-	// SHA256 is the hash of the file's bytes, in hexadecimal.
+	// SHA256 is the hash of the file's bytes as they are stored, in
+	// hexadecimal; of several files, the hash over their hashes in order.
 	SHA256 string
 	// Rows is the number of samples that Next gives.
 	Rows int
@@ -40,6 +47,26 @@ type Info struct {
 	Warnings []Warning
 }
 
+// FileInfo is what a scan found about one file of a dataset.
+type FileInfo struct {
+	// Path is the path as it was given, or as it matched a pattern.
+	Path string
+	// Format is how it is written; empty for a file that holds nothing.
+	Format Format
+	// Delimiter separates the fields of CSV; 0 otherwise.
+	Delimiter byte
+	// Compression is what it is packed in, from the outside; empty if it isn't.
+	Compression []Compression
+	// Encoding is that of its text, such as "utf-8" or "windows-1252".
+	Encoding string
+	// Size is its length in bytes as it is stored.
+	Size int64
+	// SHA256 is the hash of these bytes, in hexadecimal.
+	SHA256 string
+	// Rows is the number of its records, bad ones included.
+	Rows int
+}
+
 // Scan opens a file, scans it and closes it: see [Reader.Scan].
 func Scan(path string, opt Options) (Info, error) {
 	r, err := Open(path, opt)
@@ -61,20 +88,51 @@ func Scan(path string, opt Options) (Info, error) {
 // skipped), or a *LineError if the file can't be read on or holds no sample.
 // Info is filled either way, as far as the reading went.
 func (r *Reader) Scan() (Info, error) {
-	info := Info{Path: r.path, Format: r.format, Missing: make(map[eval.Field]int)}
-	r.exceptions, r.scanned, r.hashing = nil, nil, true
+	info := Info{Path: r.name(), Format: r.Format(), Missing: make(map[eval.Field]int)}
+	r.exceptions, r.sound, r.scanning = nil, false, true
+	for _, p := range r.parts {
+		p.scanned = nil
+	}
 	if err := r.Rewind(); err != nil {
 		return info, err
 	}
 	failure := r.scanAll(&info)
-	info.Size, info.SHA256 = r.read, hex.EncodeToString(r.digest.Sum(nil))
+	info.addFiles(r.parts)
 	info.Columns, info.Warnings, info.NoID = r.Columns(), r.Warnings(), r.noID
+	info.Shape = r.Shape()
 	err := r.verdict(&info, failure)
-	r.exceptions, r.scanned = r.odd, &scanned{size: info.Size, sum: info.SHA256, bad: info.BadLines}
+	r.exceptions, r.scanning, r.sound = r.odd, false, info.BadLines == 0 && failure == nil
 	if again := r.Rewind(); err == nil {
 		err = again
 	}
 	return info, err
+}
+
+// addFiles tells of the files as far as they were read.
+func (info *Info) addFiles(parts []*part) {
+	all := sha256.New()
+	for _, p := range parts {
+		f := FileInfo{Path: p.path, Format: p.format, Compression: p.packing, Rows: p.rows}
+		if p.charset != nil {
+			f.Encoding = p.charset.name
+		}
+		if p.format == CSV || p.format == TSV {
+			f.Delimiter = p.delim
+		}
+		if p.empty && p.scanned == nil {
+			p.scanned = &scanned{sum: fmt.Sprintf("%x", sha256.Sum256(nil))}
+		}
+		if p.scanned != nil {
+			f.Size, f.SHA256 = p.scanned.size, p.scanned.sum
+		}
+		fmt.Fprintln(all, f.SHA256)
+		info.Size += f.Size
+		info.SHA256 = f.SHA256
+		info.Files = append(info.Files, f)
+	}
+	if len(parts) > 1 {
+		info.SHA256 = fmt.Sprintf("%x", all.Sum(nil))
+	}
 }
 
 // scanAll reads to the end and returns what stopped it before.
@@ -96,7 +154,7 @@ func (r *Reader) scanAll(info *Info) error {
 // verdict decides whether what was found may be scored.
 func (r *Reader) verdict(info *Info, failure error) error {
 	var le *LineError
-	if errors.As(failure, &le) && le.Line > 0 {
+	if errors.As(failure, &le) {
 		r.noteBad(le)
 	}
 	info.Bad, info.BadLines = r.Bad()
@@ -104,13 +162,13 @@ func (r *Reader) verdict(info *Info, failure error) error {
 	case failure != nil && (le == nil || r.opt.SkipBadLines || info.BadLines <= 1):
 		return failure
 	case info.BadLines > 0 && !r.opt.SkipBadLines:
-		return &BadInputError{File: r.path, Count: info.BadLines, Bad: info.Bad}
+		return &BadInputError{File: r.name(), Count: info.BadLines, Bad: info.Bad}
 	}
 	if info.Rows == 0 {
-		return r.fileError(noRows(info))
+		return r.parts[0].fault(noRows(info))
 	}
-	if name, field := r.columns.unseen(); name != "" {
-		return r.fileError(faultf("[dataset.columns] names the column %s for %s, but no record has it", quoted(name), field))
+	if name, field := r.unseen(); name != "" {
+		return r.parts[0].fault(faultf("[dataset.columns] names the column %s for %s, but no record has it", quoted(name), field))
 	}
 	return nil
 }

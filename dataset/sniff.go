@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -21,88 +22,145 @@ const (
 	CSV Format = "csv"
 	// TSV is CSV with tabs.
 	TSV Format = "tsv"
+	// Parquet is read row group by row group.
+	Parquet Format = "parquet"
+	// Mixed is what several files of different formats are; it can't be named
+	// in Options.
+	Mixed Format = "mixed"
+)
+
+const (
+	asText     = "write it as JSONL, CSV or Parquet"
+	asCSVUTF8  = "export the sheet: File, Save as, \"CSV UTF-8 (comma delimited)\"; or in Python pandas.read_excel(FILE).to_json(OUT, orient=\"records\", lines=True)"
+	packedHint = "unpack it, or pipe it in: %s FILE | ragjudge run --input -"
 )
 
 // foreign lists what a file may be instead, by its first bytes.
 var foreign = []struct{ magic, name, hint string }{
-	{"PAR1", "a Parquet file", "write it as JSONL: df.to_json(path, orient=\"records\", lines=True)"},
-	{"\x1f\x8b", "compressed with gzip", "unpack it, or pipe it in: gzip -dc FILE | ragjudge run --input -"},
-	{"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it, or pipe it in: zstd -dc FILE | ragjudge run --input -"},
-	{"BZh", "compressed with bzip2", "unpack it, or pipe it in: bzip2 -dc FILE | ragjudge run --input -"},
-	{"\xfd7zXZ\x00", "compressed with xz", "unpack it, or pipe it in: xz -dc FILE | ragjudge run --input -"},
-	{"PK\x03\x04", "a spreadsheet (xlsx) or another zip archive", "save the sheet as \"CSV UTF-8\", or unpack the archive"},
-	{"\xd0\xcf\x11\xe0", "an old Office file (xls)", "save the sheet as \"CSV UTF-8\""},
+	{"PARE", "an encrypted Parquet file", asText},
+	{"BZh", "compressed with bzip2", strings.Replace(packedHint, "%s", "bzip2 -dc", 1)},
+	{"\xfd7zXZ\x00", "compressed with xz", strings.Replace(packedHint, "%s", "xz -dc", 1)},
+	{"\x04\x22\x4d\x18", "compressed with lz4", strings.Replace(packedHint, "%s", "lz4 -dc", 1)},
+	{"\x1f\x9d", "compressed with compress", strings.Replace(packedHint, "%s", "gzip -dc", 1)},
+	{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"},
+	{"Rar!", "a rar archive", "unpack it"},
+	{"PK\x03\x04", "a spreadsheet (xlsx) or another zip archive", asCSVUTF8 + "; or unpack the archive"},
+	{"PK\x05\x06", "an empty zip archive", "pack it again"},
+	{"\xd0\xcf\x11\xe0", "an old Office file (xls)", asCSVUTF8},
 	{"SQLite format 3\x00", "an SQLite database", "export the table as CSV: sqlite3 -header -csv FILE \"select ...\""},
-	{"ARROW1", "an Arrow file", "write it as JSONL"},
-	{"ORC", "an ORC file", "write it as JSONL"},
-	{"Obj\x01", "an Avro file", "write it as JSONL"},
-	{"%PDF", "a PDF file", "samples are read from JSONL, JSON or CSV"},
-	{"\xff\xfe\x00\x00", "UTF-32 text", "convert it: iconv -f UTF-32 -t UTF-8"},
-	{"\x00\x00\xfe\xff", "UTF-32 text", "convert it: iconv -f UTF-32 -t UTF-8"},
-	{"\xff\xfe", "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
-	{"\xfe\xff", "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
+	{"ARROW1", "an Arrow file", asText},
+	{"FEA1", "a Feather file", asText},
+	{"ORC", "an ORC file", asText},
+	{"Obj\x01", "an Avro file", asText},
+	{"\x89HDF", "an HDF5 file", asText},
+	{"\x93NUMPY", "a NumPy file", asText},
+	{"\x80\x02", "a Python pickle", asText}, {"\x80\x03", "a Python pickle", asText},
+	{"\x80\x04", "a Python pickle", asText}, {"\x80\x05", "a Python pickle", asText},
+	{"%PDF", "a PDF file", "samples are read from JSONL, JSON, CSV or Parquet"},
+	{"\x89PNG", "a picture", "samples are read from JSONL, JSON, CSV or Parquet"},
+	{"\xff\xd8\xff", "a picture", "samples are read from JSONL, JSON, CSV or Parquet"},
+	{"version https://git-lfs.github.com/", "a pointer of Git LFS, which stands for a file that was not fetched", "fetch it: git lfs pull"},
 }
-
-const bom = "\xef\xbb\xbf"
 
 var (
 	trecRun   = regexp.MustCompile(`^\S+[ \t]+Q0[ \t]+\S+[ \t]+-?\d+[ \t]+\S+[ \t]+\S+\r?$`)
 	trecQrels = regexp.MustCompile(`^\S+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+\r?$`)
+	markup    = regexp.MustCompile(`(?i)^\s*<(!doctype|html|\?xml|head|body|error)`)
 )
 
 // refuse says what a file is that can't be read; nil if it may be readable.
 func refuse(head []byte) *fault {
 	for _, f := range foreign {
-		if hasWord(head, f.magic) && (f.name != "an ORC file" || bytes.IndexByte(head, 0) >= 0) {
+		binary := f.name != "an ORC file" && f.name != "compressed with bzip2" || bytes.IndexByte(head, 0) >= 0 || !plainText(head)
+		if hasWord(head, f.magic) && binary {
 			return faultf("is %s, which can't be read", f.name).withHint(f.hint)
 		}
 	}
-	if len(head) >= 4 && (head[0] == 0) != (head[1] == 0) && (head[2] == 0) != (head[3] == 0) {
-		return faultf("is UTF-16 text, which can't be read").withHint("convert it: iconv -f UTF-16LE -t UTF-8 (or UTF-16BE)")
-	}
-	line := firstLine(head)
-	if trecRun.Match(line) {
-		return faultf("is a TREC run, which holds no samples").withHint("samples are read from JSONL, JSON or CSV")
-	}
-	if trecQrels.Match(line) {
-		return faultf("is a file of TREC relevance judgements (qrels), which holds no samples").withHint("samples are read from JSONL, JSON or CSV")
+	if len(head) > 262 && string(head[257:262]) == "ustar" {
+		return faultf("is a tar archive, which can't be read").withHint("unpack it, and name the files in it")
 	}
 	return nil
 }
 
+// plainText reports whether there is no control character but white space.
+func plainText(head []byte) bool {
+	return bytes.IndexFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' }) < 0
+}
+
+// refuseText is refuse for what is text.
+func refuseText(head []byte, named Format) *fault {
+	line := firstLine(head)
+	const hint = "\"ragjudge retrieval RUN QRELS\" scores runs; samples are read from JSONL, JSON, CSV or Parquet"
+	switch {
+	case named != "":
+		return nil
+	case trecRun.Match(line):
+		return faultf("is a TREC run, which holds no samples").withHint(hint)
+	case trecQrels.Match(line):
+		return faultf("is a file of TREC relevance judgements (qrels), which holds no samples").withHint(hint)
+	case markup.Match(line):
+		return faultf("is a page of HTML or XML, which holds no samples").
+			withHint("a download that fails may leave an error page behind: look into the file")
+	}
+	return nil
+}
+
+// firstLine is the first line of b, ended by LF, CRLF or a CR on its own.
 func firstLine(b []byte) []byte {
 	line, _, _ := bytes.Cut(b, []byte("\n"))
+	line, _, _ = bytes.Cut(line, []byte("\r"))
 	return line
 }
 
 // findFormat tells the format by the first bytes (without a byte order mark
 // and leading white space), and by the file's ending only where they may mean
 // both.
-func findFormat(head []byte, path string, columns *columns) (Format, *fault) {
+func (p *part) findFormat(head []byte, opt *Options, columns *columns) (Format, *fault) {
 	switch {
 	case head[0] == '[':
 		return JSON, nil
 	case head[0] == '{':
 		return JSONL, nil
-	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv", ".tsv", ".tab":
+	case opt.Delimiter != 0 || excelSep.Match(firstLine(head)):
 		return CSV, nil
 	}
-	line := firstLine(head)
+	ending := p.ending()
+	if slices.Contains([]string{".csv", ".tsv", ".tab", ".txt"}, ending) && !isComment(head) {
+		return CSV, nil
+	}
 	for i := range len(delimiters) {
-		for _, name := range headerCells(line, delimiters[i]) {
+		for _, name := range headerCells(firstLine(head), delimiters[i]) {
 			if columns.names(strings.TrimSpace(name)) {
 				return CSV, nil
 			}
 		}
 	}
-	if ext := strings.ToLower(filepath.Ext(path)); ext == ".jsonl" || ext == ".ndjson" {
+	start := quoted(string(head[:min(len(head), 20)]))
+	switch {
+	case isComment(head):
+		return "", faultf("begins with a comment, %s, which JSON and CSV don't have", start).withHint("take comments out")
+	case ending == ".jsonl" || ending == ".ndjson":
 		return JSONL, nil // its first line is broken
+	case ending == ".json":
+		return "", faultf("is not JSON: it begins with %s", start)
 	}
-	if ext := strings.ToLower(filepath.Ext(path)); ext == ".json" {
-		return "", faultf("is not JSON: it begins with %s", quoted(string(head[:min(len(head), 20)])))
+	return "", faultf("is neither JSONL, a JSON array, CSV nor Parquet: it begins with %s", start).
+		withHint("a CSV file needs a header line with at least one known column, such as question or response; a file in another encoding than UTF-8 needs --encoding")
+}
+
+// ending is the file's ending below those of packing.
+func (p *part) ending() string {
+	name := strings.ToLower(p.path)
+	for {
+		switch ext := filepath.Ext(name); ext {
+		case ".gz", ".gzip", ".zst", ".zstd":
+			name = strings.TrimSuffix(name, ext)
+		default:
+			return ext
+		}
 	}
-	return "", faultf("is neither JSONL, a JSON array nor CSV: it begins with %s", quoted(string(head[:min(len(head), 20)]))).
-		withHint("a CSV file needs a header line with at least one known column, such as question or response")
+}
+
+func isComment(head []byte) bool {
+	return hasWord(head, "//") || hasWord(head, "/*") || hasWord(head, "# ")
 }

@@ -5,13 +5,16 @@ package dataset
 type Warning struct {
 	// Kind is a stable word: "no_contexts", "nul_character", "lone_surrogate",
 	// "partial_context_ids", "identical_rows", "answer_looks_like_error",
-	// "file_grew".
+	// "printed_null", "float_id", "several_ids", "joined_contexts",
+	// "beside_records", "file_grew", "empty_file", "encoding_doubtful".
 	Kind string
 	// Message says it for people, without the count.
 	Message string
 	// Count is how many records it concerns so far (for characters: how many
 	// texts).
 	Count int
+	// File is the file in which it was first met.
+	File string
 	// Row and Line are where it was first met; 0 for the file as a whole.
 	Row, Line int
 }
@@ -25,18 +28,32 @@ const (
 	warnPartialIDs
 	warnIdentical
 	warnLikeError
+	warnPrintedNull
+	warnFloatID
+	warnSeveralIDs
+	warnJoined
+	warnBeside
 	warnGrew
+	warnEmptyFile
+	warnEncoding
 	numWarnings
 )
 
 var warningTexts = [numWarnings]Warning{
-	warnNoContexts: {Kind: "no_contexts", Message: "a record says that nothing was retrieved"},
-	warnNUL:        {Kind: "nul_character", Message: "a text holds a NUL character; it is passed on"},
-	warnSurrogate:  {Kind: "lone_surrogate", Message: "a text holds half of a surrogate pair, which UTF-8 can't hold; it became U+FFFD"},
-	warnPartialIDs: {Kind: "partial_context_ids", Message: "some contexts of a record have an id and others none; these ids are not used"},
-	warnIdentical:  {Kind: "identical_rows", Message: "a record without an id has the same content as an earlier one; its id got a number"},
-	warnLikeError:  {Kind: "answer_looks_like_error", Message: "a response looks like an API error or a stack trace, not like an answer"},
-	warnGrew:       {Kind: "file_grew", Message: "the file grew since it was scanned; what was appended is left out"},
+	warnNoContexts:  {Kind: "no_contexts", Message: "a record says that nothing was retrieved"},
+	warnNUL:         {Kind: "nul_character", Message: "a text holds a NUL character; it is passed on"},
+	warnSurrogate:   {Kind: "lone_surrogate", Message: "a text holds half of a surrogate pair, which UTF-8 can't hold; it became U+FFFD"},
+	warnPartialIDs:  {Kind: "partial_context_ids", Message: "some contexts of a record have an id and others none; these ids are not used"},
+	warnIdentical:   {Kind: "identical_rows", Message: "a record without an id has the same content as an earlier one; its id got a number"},
+	warnLikeError:   {Kind: "answer_looks_like_error", Message: "a response looks like an API error or a stack trace, not like an answer"},
+	warnPrintedNull: {Kind: "printed_null", Message: "a text is nothing but nan, None or null, as programs print a missing value; it is taken as text"},
+	warnFloatID:     {Kind: "float_id", Message: "an id is written like 1.0, as pandas writes whole numbers in a column with gaps; it is kept so, and is not the id 1"},
+	warnSeveralIDs:  {Kind: "several_ids", Message: "a context has several members that may be its id, such as doc_id and chunk_id; none is used"},
+	warnJoined:      {Kind: "joined_contexts", Message: "a text of contexts holds |, with which DeepEval joins lists in CSV; it is taken as one context: export JSON instead"},
+	warnBeside:      {Kind: "beside_records", Message: "the document holds members beside its records; they are left out"},
+	warnGrew:        {Kind: "file_grew", Message: "the file grew since it was scanned; what was appended is left out"},
+	warnEmptyFile:  {Kind: "empty_file", Message: "a file is empty: it adds no samples"},
+	warnEncoding:   {Kind: "encoding_doubtful", Message: "a file reads well as UTF-8, but another encoding was named for it; if its accents come out wrong, take the encoding away"},
 }
 
 // warnings counts the warnings of one pass and tells each kind once.
@@ -46,10 +63,10 @@ type warnings struct {
 	told [numWarnings]bool // in this or an earlier pass
 }
 
-func (w *warnings) add(k warnKind, row, line int) {
+func (w *warnings) add(k warnKind, file string, row, line int) {
 	if w.seen[k].Count == 0 {
 		w.seen[k] = warningTexts[k]
-		w.seen[k].Row, w.seen[k].Line = row, line
+		w.seen[k].File, w.seen[k].Row, w.seen[k].Line = file, row, line
 	}
 	w.seen[k].Count++
 	if !w.told[k] && w.tell != nil {
