@@ -3,7 +3,6 @@ package llm
 import (
 	"encoding/json"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -190,87 +189,4 @@ func TestUsageDialects(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
 		}
 	}
-}
-
-// The classes of the recorded cases in our words.
-var caseClasses = map[string][]Kind{
-	"run_fatal": {Fatal}, "run_stop_resumable": {WaitTooLong}, "retry": {Transient, RateLimited}, "row_error": {Row},
-}
-
-func TestRecordedProviderErrors(t *testing.T) {
-	b, err := os.ReadFile("../../shared/cases/wild.jsonl")
-	if err != nil {
-		t.Skip("../shared is not here: ", err)
-	}
-	seen := 0
-	for line := range strings.Lines(string(b)) {
-		var c struct {
-			ID       string
-			Category string
-			Input    struct {
-				HTTP *struct {
-					Status  int
-					Headers map[string]string
-					Body    json.RawMessage
-				}
-			}
-			Expect struct {
-				Class  string
-				Reason string
-				WaitS  *float64 `json:"wait_s"`
-			}
-		}
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			continue // other categories have other forms
-		}
-		kinds := caseClasses[c.Expect.Class]
-		if c.Category != "a_provider" || c.Input.HTTP == nil || len(c.Input.HTTP.Body) == 0 || kinds == nil {
-			continue
-		}
-		body := []byte(c.Input.HTTP.Body)
-		var s string
-		if json.Unmarshal(body, &s) == nil {
-			body = []byte(s)
-		}
-		h := http.Header{}
-		for k, v := range c.Input.HTTP.Headers {
-			h.Set(k, v)
-		}
-		x := &exchange{status: c.Input.HTTP.Status, header: h, body: body}
-		resp, d := decodeReply(x)
-		e := d.err
-		if e == nil {
-			if resp.Content == "" { // a row without content: the judge's matter
-				continue
-			}
-			t.Errorf("%s: an answer %q", c.ID, resp.Content)
-			continue
-		}
-		seen++
-		ok := false
-		for _, k := range kinds {
-			ok = ok || k == e.Kind
-		}
-		if !ok {
-			t.Errorf("%s: %v %s, want %s", c.ID, e.Kind, e.Code, c.Expect.Class)
-		}
-		if w := c.Expect.WaitS; w != nil && e.RetryAfter != time.Duration(*w*float64(time.Second)) {
-			t.Errorf("%s: wait %v, want %v s", c.ID, e.RetryAfter, *w)
-		}
-	}
-	if seen < 15 {
-		t.Errorf("only %d cases were checked", seen)
-	}
-}
-
-func FuzzFacts(f *testing.F) {
-	f.Add(200, `{"error":{"code":429}}`)
-	f.Add(500, `[[{"error":"{\"message\":\"x\"}"}]]`)
-	f.Fuzz(func(t *testing.T, status int, body string) {
-		e := classify(status, http.Header{}, []byte(body), testNow)
-		if e == nil || e.Kind == 0 || e.Code == "" || len(e.Message) > maxMessage+10 || e.RetryAfter < 0 {
-			t.Fatalf("%+v", e)
-		}
-		_, _ = decodeReply(&exchange{status: status, header: http.Header{}, body: []byte(body)})
-	})
 }

@@ -208,6 +208,11 @@ func readBody(res *http.Response) (body []byte, err error) {
 	if len(body) > maxBody {
 		return nil, errTooLong
 	}
+	return unpacked(body)
+}
+
+// unpacked is a body without the gzip around it, if there is one.
+func unpacked(body []byte) ([]byte, error) {
 	if !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		return body, nil
 	}
