@@ -109,13 +109,18 @@ type Config struct {
 
 // Dataset is [dataset].
 type Dataset struct {
-	// Path is the file with the samples; "-" is standard input. Default: none.
-	Path string
-	// Format is "jsonl", "json", "csv" or "tsv"; empty finds it out by content.
+	// Paths are the files with the samples, in order, each perhaps a pattern such
+	// as data/*.jsonl; "-" is standard input. The key dataset.path takes a text
+	// or a list. Default: none.
+	Paths []string
+	// Format is "jsonl", "json", "csv", "tsv", "parquet"; empty finds it out by content.
 	Format string
 	// Delimiter separates the fields of CSV: empty, or one ASCII character.
 	// Empty means the one of the format.
 	Delimiter string
+	// Encoding is that of the files' text, such as "windows-1252"; empty means
+	// UTF-8, or UTF-16 and UTF-32 where the file shows it.
+	Encoding string
 	// SkipBadLines lists bad lines and goes on, instead of stopping.
 	SkipBadLines bool
 	// MaxLineBytes is the size of the largest record that is still believed to

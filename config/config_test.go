@@ -91,7 +91,7 @@ func TestLayers(t *testing.T) {
 func TestEveryKey(t *testing.T) {
 	values := map[string][2]string{ // as TOML, as text
 		"metrics": {`["a", "b"]`, "a,b"}, "dataset.path": {`"/d.csv"`, "/d.csv"}, "dataset.format": {`"csv"`, "csv"},
-		"dataset.delimiter": {`"\t"`, `\t`}, "dataset.limit": {"3", "3"}, "dataset.skip_bad_lines": {"true", "true"},
+		"dataset.encoding": {`"windows-1252"`, "windows-1252"}, "dataset.delimiter": {`"\t"`, `\t`}, "dataset.limit": {"3", "3"}, "dataset.skip_bad_lines": {"true", "true"},
 		"dataset.max_line_bytes": {"2048", "2048"}, "judge.provider": {`"azure"`, "azure"}, "judge.model": {`"gpt x"`, "gpt x"},
 		"judge.base_url": {`"https://h/v1"`, "https://h/v1"}, "judge.api_key_env": {`"K"`, "K"}, "judge.api_key_file": {`"/k"`, "/k"},
 		"judge.organization": {`"o"`, "o"}, "judge.project": {`"p"`, "p"}, "judge.api_version": {`"2024-10-21"`, "2024-10-21"},
@@ -325,17 +325,17 @@ func TestPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{c.Judge.APIKeyFile, c.Dataset.Path, c.Cache.Path, c.Prompts.Dir, c.Prompts.Examples, c.Output.Dir}
+	got := []string{c.Judge.APIKeyFile, c.Dataset.Paths[0], c.Cache.Path, c.Prompts.Dir, c.Prompts.Examples, c.Output.Dir}
 	want := []string{filepath.Join("a", "b", "k"), filepath.Join("a", "d.jsonl"), "mine", filepath.Join("a", "b", "p"), "/abs/e", "runs/x"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	c, err = config.Load("a/b/c.toml", config.Options{Flags: []config.Flag{{Key: "dataset.path", Value: "d", Name: "--input"}}})
-	if err != nil || c.Dataset.Path != "d" {
+	if err != nil || c.Dataset.Paths[0] != "d" {
 		t.Errorf("got %v, %v", c, err)
 	}
-	if c := load(t, least+"[dataset]\npath = \"-\"\n", config.Options{}); c.Dataset.Path != "-" {
-		t.Errorf("standard input became %q", c.Dataset.Path)
+	if c := load(t, least+"[dataset]\npath = \"-\"\n", config.Options{}); c.Dataset.Paths[0] != "-" {
+		t.Errorf("standard input became %q", c.Dataset.Paths)
 	}
 }
 

@@ -118,7 +118,11 @@ func (l *loader) flags(flags []Flag) {
 			l.add(Problem{Place: place, Key: f.Key, Message: "unknown key", layer: layerFlag})
 			continue
 		}
-		if err := s.at(l.cfg).fromText(f.Value); err != nil {
+		apply := s.at(l.cfg).fromText
+		if p, ok := s.at(l.cfg).(paths); ok && l.layer[f.Key] == layerFlag {
+			apply = p.add
+		}
+		if err := apply(f.Value); err != nil {
 			l.add(Problem{Place: place, Key: f.Key, Message: message(err), layer: layerFlag})
 			continue
 		}

@@ -92,8 +92,8 @@ func TestExampleShowsDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Warnings) > 0 || c.Dataset.Path != "../samples.jsonl" {
-		t.Errorf("warnings %q, dataset %q", c.Warnings, c.Dataset.Path)
+	if len(c.Warnings) > 0 || c.Dataset.Paths[0] != "../samples.jsonl" {
+		t.Errorf("warnings %q, dataset %q", c.Warnings, c.Dataset.Paths)
 	}
 	for _, key := range leaves(t, plain) {
 		if key == "metrics" || key == "dataset.path" || key == "judge.model" {

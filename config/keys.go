@@ -17,11 +17,12 @@ type setting struct {
 var settings = []setting{
 	{"metrics", func(c *Config) value { return list{&c.Metrics} }},
 
-	{"dataset.path", func(c *Config) value { return path{p: &c.Dataset.Path, stdin: true} }},
+	{"dataset.path", func(c *Config) value { return paths{&c.Dataset.Paths} }},
 	{"dataset.format", func(c *Config) value {
-		return choice{&c.Dataset.Format, []string{"", "jsonl", "json", "csv", "tsv"}}
+		return choice{&c.Dataset.Format, []string{"", "jsonl", "json", "csv", "tsv", "parquet"}}
 	}},
 	{"dataset.delimiter", func(c *Config) value { return delimiter{text{p: &c.Dataset.Delimiter}} }},
+	{"dataset.encoding", func(c *Config) value { return text{&c.Dataset.Encoding, tidy} }},
 	{"dataset.limit", func(c *Config) value { return integerAt(&c.Dataset.Limit, 0, math.MaxInt) }},
 	{"dataset.skip_bad_lines", func(c *Config) value { return flag{&c.Dataset.SkipBadLines} }},
 	{"dataset.max_line_bytes", func(c *Config) value { return integerAt(&c.Dataset.MaxLineBytes, 1<<10, 1<<30) }},

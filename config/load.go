@@ -157,6 +157,11 @@ func (l *loader) set(s setting, v any) {
 	if p, ok := target.(path); ok && s.key != "output.dir" {
 		*p.p = l.doc.resolve(*p.p)
 	}
+	if p, ok := target.(paths); ok {
+		for i, name := range *p.p {
+			(*p.p)[i] = l.doc.resolve(name)
+		}
+	}
 	l.layer[s.key] = layerFile
 }
 

@@ -16,14 +16,19 @@ import (
 var settings = []struct {
 	flag, key, usage string
 	boolean          bool
+	list             bool // it may be given several times
 }{
-	{flag: "input", key: "dataset.path", usage: "the dataset; - is standard input"},
-	{flag: "input-format", key: "dataset.format", usage: "jsonl, json, csv or tsv; found out by content if not given"},
+	{flag: "input", key: "dataset.path", usage: "the dataset, or a pattern such as 'data/*.jsonl'; - is standard input; given again, one more file", list: true},
+	{flag: "input-format", key: "dataset.format", usage: "jsonl, json, csv, tsv or parquet; found out by content if not given"},
+	{flag: "encoding", key: "dataset.encoding", usage: "the encoding of the dataset's text, such as windows-1252; UTF-8 and UTF-16 are found out"},
+	{flag: "delimiter", key: "dataset.delimiter", usage: "the character between the fields of a CSV file; found out if not given"},
 	{flag: "limit", key: "dataset.limit", usage: "score only the first N samples"},
 	{flag: "skip-bad-lines", key: "dataset.skip_bad_lines", usage: "list bad lines and go on instead of stopping", boolean: true},
 	{flag: "metrics", key: "metrics", usage: "metrics, separated by commas"},
 	{flag: "provider", key: "judge.provider", usage: "openai, azure or lexical"},
 	{flag: "model", key: "judge.model", usage: "the judge's model"},
+	{flag: "trials", key: "judge.trials", usage: "how often each judge gives each verdict and rating"},
+	{flag: "vote", key: "judge.vote", usage: "how several judges or trials make one score: majority, mean or median"},
 	{flag: "base-url", key: "judge.base_url", usage: "an OpenAI-compatible endpoint"},
 	{flag: "concurrency", key: "limits.concurrency", usage: "calls in flight at once"},
 	{flag: "rpm", key: "limits.requests_per_minute", usage: "requests a minute; 0 learns it from the server"},
@@ -50,9 +55,12 @@ func configFlags(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringP("config", "c", "", "the configuration file (default ragjudge.toml, if it is there)")
 	for _, s := range settings {
-		if s.boolean {
+		switch {
+		case s.boolean:
 			fs.Bool(s.flag, false, s.usage)
-		} else {
+		case s.list:
+			fs.StringArray(s.flag, nil, s.usage)
+		default:
 			fs.String(s.flag, "", s.usage)
 		}
 	}
@@ -64,8 +72,16 @@ func configFlags(c *cobra.Command) {
 func overrides(fs *pflag.FlagSet) []config.Flag {
 	var out []config.Flag
 	for _, s := range settings {
-		if f := fs.Lookup(s.flag); f != nil && f.Changed {
-			out = append(out, config.Flag{Key: s.key, Value: f.Value.String(), Name: "--" + s.flag})
+		f := fs.Lookup(s.flag)
+		if f == nil || !f.Changed {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			out = append(out, config.Flag{Key: s.key, Value: v, Name: "--" + s.flag})
 		}
 	}
 	if f := fs.Lookup("no-cache"); f != nil && f.Changed {

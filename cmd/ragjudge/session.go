@@ -204,6 +204,14 @@ func (s *session) identity(endpoint string, infos []eval.Info, data dataset.Info
 		{Name: "dataset.format", Value: string(data.Format)},
 		{Name: "dataset.rows", Value: fmt.Sprint(s.rows(data))},
 	}
+	if n := len(data.Files); n > 1 && n <= 20 { // also told one by one, so that a difference has a name
+		for i, f := range data.Files {
+			items = append(items, run.Item{Name: fmt.Sprintf("dataset.file.%d", i+1), Value: "sha256:" + f.SHA256})
+		}
+	}
+	if c.Dataset.Encoding != "" {
+		items = append(items, run.Item{Name: "dataset.encoding", Value: c.Dataset.Encoding})
+	}
 	if c.Dataset.Delimiter != "" {
 		items = append(items, run.Item{Name: "dataset.delimiter", Value: c.Dataset.Delimiter})
 	}
@@ -277,11 +285,26 @@ func (s *session) outDir(identity []run.Item) string {
 	for _, it := range identity {
 		fmt.Fprintf(h, "%q=%q\n", it.Name, it.Value)
 	}
-	name := strings.TrimSuffix(filepath.Base(s.cfg.Dataset.Path), filepath.Ext(s.cfg.Dataset.Path))
-	if s.cfg.Dataset.Path == dataset.Stdin {
-		name = "stdin"
-	}
+	name := runName(s.cfg.Dataset.Paths)
 	return filepath.Join("runs", name+"-"+hex.EncodeToString(h.Sum(nil))[:10])
+}
+
+// runName is what a run directory is called by its dataset: the first file,
+// without its endings and the characters of patterns.
+func runName(paths []string) string {
+	if len(paths) == 0 || paths[0] == dataset.Stdin {
+		return "stdin"
+	}
+	name := filepath.Base(paths[0])
+	for _, packed := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	name = strings.Trim(strings.NewReplacer("*", "", "?", "", "[", "", "]", "").Replace(name), "-_. ")
+	if name == "" {
+		name = "samples"
+	}
+	return name
 }
 
 // prepare checks the configuration and reads the dataset once: what a run and
@@ -303,14 +326,14 @@ func (a *app) prepare(cfg *config.Config) (*session, *cost.Book, *dataset.Reader
 // wrong with it is known before anything is paid.
 func (a *app) openDataset(cfg *config.Config) (*dataset.Reader, dataset.Info, error) {
 	d := cfg.Dataset
-	opt := dataset.Options{Format: dataset.Format(d.Format), Columns: d.Columns, SkipBadLines: d.SkipBadLines, MaxRecord: d.MaxLineBytes, Stdin: a.in}
+	opt := dataset.Options{Format: dataset.Format(d.Format), Columns: d.Columns, SkipBadLines: d.SkipBadLines, MaxRecord: d.MaxLineBytes, Stdin: a.in, Encoding: d.Encoding}
 	if d.Delimiter != "" {
 		opt.Delimiter = d.Delimiter[0]
 	}
-	if d.Path == "" {
+	if len(d.Paths) == 0 {
 		return nil, dataset.Info{}, usagef("no dataset is named: set dataset.path in the configuration, or give --input FILE")
 	}
-	r, err := dataset.Open(d.Path, opt)
+	r, err := dataset.OpenFiles(d.Paths, opt)
 	if err != nil {
 		return nil, dataset.Info{}, inputError(err)
 	}
@@ -319,7 +342,11 @@ func (a *app) openDataset(cfg *config.Config) (*dataset.Reader, dataset.Info, er
 		return nil, info, errors.Join(inputError(err), r.Close())
 	}
 	for _, w := range info.Warnings {
-		a.log.Warn(w.Message, "rows", w.Count, "first_row", w.Row, "line", w.Line)
+		where := []any{"rows", w.Count, "first_row", w.Row, "line", w.Line}
+		if len(info.Files) > 1 {
+			where = append(where, "file", w.File)
+		}
+		a.log.Warn(w.Message, where...)
 	}
 	for _, b := range info.Bad {
 		a.log.Warn("bad line skipped", "error", b.Error())
