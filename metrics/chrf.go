@@ -11,7 +11,7 @@ import (
 const chrfOrder = 6
 
 var chrfFamily = Family{
-	Name: "chrf", CutOff: NoCutOff, Aliases: []string{"chrf2"},
+	Name: "chrf", CutOff: NoCutOff, Aliases: []string{"chrf2", "chrfscore"},
 	Options: []string{optTextCompat, optLowercase, optWordOrder},
 	build: func(_ int, opt Options) eval.Metric {
 		m := chrf{TextOptions: opt.Text}

@@ -9,7 +9,7 @@ import (
 )
 
 var rougeLFamily = Family{
-	Name: "rouge_l", CutOff: NoCutOff, Aliases: []string{"rougelsum"},
+	Name: "rouge_l", CutOff: NoCutOff, Aliases: []string{"rougescore"},
 	Options: []string{optTextCompat, optStem, optLevel},
 	build: func(_ int, opt Options) eval.Metric {
 		m := rougeL{TextOptions: opt.Text}

@@ -3,64 +3,87 @@ package text
 import (
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 )
 
-// lcsRows gives the rows of a comparison from the last to the first, though
-// only every so many are kept: the rows between two kept ones are made again
-// when they are asked for. Of n rows about 2 x sqrt(n) are in memory.
+// wholeTable is up to how many words of 64 places all rows of a comparison are
+// kept: 512 KiB.
+const wholeTable = 1 << 16
+
+// pairSteps is what a comparison of two sentences is reckoned with besides its
+// rows.
+const pairSteps = 256
+
+// lcsRows gives the rows of a comparison from the last to the first. Where
+// they are too many, only every so many are kept, and those between two kept
+// ones are made again when they are asked for: of n rows about 2 x sqrt(n) are
+// in memory.
 type lcsRows struct {
 	lcs    *LCS
 	a      []uint32
 	index  *blocks
 	every  int
-	kept   [][]uint64 // rows 0, every, 2 x every...
-	window [][]uint64 // the rows from first on
+	kept   []uint64 // rows 0, every, 2 x every...
+	window []uint64 // the rows from first on
 	first  int
 }
 
 func (l *LCS) rows(a []uint32, index *blocks) (*lcsRows, error) {
-	r := &lcsRows{lcs: l, a: a, index: index, every: int(math.Sqrt(float64(len(a)))) + 1, first: -1}
-	row := index.newRow()
-	for i, id := range a {
+	if l.ctx.Err() != nil {
+		return nil, fmt.Errorf("compare texts: %w", l.ctx.Err())
+	}
+	r := &lcsRows{lcs: l, a: a, index: index, every: len(a) + 1, first: -1}
+	if r.every*index.words <= wholeTable {
+		l.table = slices.Grow(l.table[:0], r.every*index.words)[:r.every*index.words]
+		fresh(l.table[:index.words])
+		r.window, r.first = l.table, 0
+		return r, r.advance(r.every)
+	}
+	r.every = int(math.Sqrt(float64(len(a)))) + 1
+	row := fresh(make([]uint64, index.words))
+	for i := 0; ; i++ {
 		if i%r.every == 0 {
-			r.kept = append(r.kept, append([]uint64(nil), row...))
+			r.kept = append(r.kept, row...)
 			if l.ctx.Err() != nil {
 				return nil, fmt.Errorf("compare texts: %w", l.ctx.Err())
 			}
 		}
-		if err := l.spend(1 + index.advance(row, id)); err != nil {
+		if i == len(a) {
+			return r, nil
+		}
+		if err := l.spend(1 + index.advance(row, a[i])); err != nil {
 			return nil, err
 		}
 	}
-	if len(a)%r.every == 0 {
-		r.kept = append(r.kept, row)
-	}
-	return r, nil
 }
 
 // row returns the row after i symbols.
 func (r *lcsRows) row(i int) ([]uint64, error) {
-	if from := i / r.every * r.every; from != r.first {
-		if err := r.fill(from); err != nil {
+	w := r.index.words
+	if i < r.first || r.first < 0 {
+		r.first = i / r.every * r.every
+		count := min(r.every, len(r.a)-r.first+1)
+		// A new window each time: the walk still holds the first row of the last.
+		r.window = make([]uint64, count*w)
+		copy(r.window, r.kept[r.first/r.every*w:][:w])
+		if err := r.advance(count); err != nil {
 			return nil, err
 		}
 	}
-	return r.window[i-r.first], nil
+	return r.window[(i-r.first)*w:][:w], nil
 }
 
-// fill makes the rows of a window anew. A row of the window before stays good
-// for whoever holds it.
-func (r *lcsRows) fill(from int) error {
-	count := min(r.every, len(r.a)-from+1)
-	window := make([][]uint64, count)
-	window[0] = r.kept[from/r.every]
+// advance fills the window, of whose rows the first is there.
+func (r *lcsRows) advance(count int) error {
+	w := r.index.words
 	for k := 1; k < count; k++ {
-		window[k] = append([]uint64(nil), window[k-1]...)
-		if err := r.lcs.spend(r.index.words + r.index.advance(window[k], r.a[from+k-1])); err != nil {
+		row := r.window[k*w:][:w]
+		copy(row, r.window[(k-1)*w:])
+		if err := r.lcs.spend(w + r.index.advance(row, r.a[r.first+k-1])); err != nil {
 			return err
 		}
 	}
-	r.window, r.first = window, from
 	return nil
 }
 
@@ -69,47 +92,77 @@ func grows(row []uint64, j int) int {
 	return int(^row[(j-1)/64] >> ((j - 1) % 64) & 1)
 }
 
+// lastGrowth returns the last place up to j at which the common subsequence
+// gets longer, or 0.
+func lastGrowth(row []uint64, j int) int {
+	for w := (j - 1) / 64; w >= 0; w-- {
+		bit := ^row[w]
+		if rest := j - 64*w; rest < 64 {
+			bit &= 1<<rest - 1
+		}
+		if bit != 0 {
+			return 64*w + bits.Len64(bit)
+		}
+	}
+	return 0
+}
+
+// last returns the last place up to j at which the symbol stands, or 0.
+func (b *blocks) last(id uint32, j int) int {
+	at := b.of(id)
+	i, _ := slices.BinarySearchFunc(at, (j-1)/64+1, func(k block, word int) int { return int(k.word) - word })
+	for i--; i >= 0; i-- {
+		w := int(at[i].word)
+		bit := at[i].mask
+		if rest := j - 64*w; rest < 64 {
+			bit &= 1<<rest - 1
+		}
+		if bit != 0 {
+			return 64*w + bits.Len64(bit)
+		}
+	}
+	return 0
+}
+
 // mark sets on[i] for each symbol of a that lies on the longest common
-// subsequence of a and b. Going back from both ends, a pair that is equal is
-// taken; otherwise b's symbol is left if the subsequence without it is the
-// longer one, else a's.
-func (l *LCS) mark(on []bool, a, b []uint32, index *blocks) error {
-	if len(a) == 0 || len(b) == 0 {
-		return l.spend(1)
+// subsequence of a and s. Going back from both ends, a pair that is equal is
+// taken; otherwise the symbol of s is left if the subsequence without it is
+// longer than the one without a's, else a's.
+func (l *LCS) mark(on []bool, a []uint32, s *sentence) error {
+	if err := l.spend(pairSteps); err != nil {
+		return err
 	}
-	rows, err := l.rows(a, index)
+	rows, err := l.rows(a, &s.blocks)
 	if err != nil {
 		return err
 	}
-	i, j := len(a), len(b)
-	row, err := rows.row(i)
+	row, err := rows.row(len(a))
 	if err != nil {
 		return err
 	}
-	length := zeros(row, j) // of the subsequence of a[:i] and b[:j]
-	for i > 0 && j > 0 {
+	j := len(s.symbols)
+	length := zeros(row, j) // of the subsequence of a[:i] and the first j symbols of s
+	for i := len(a); i > 0 && length > 0; i-- {
 		above, err := rows.row(i - 1)
 		if err != nil {
 			return err
 		}
-		if err := l.spend(1 + j/64); err != nil {
+		if err := l.spend(1 + j/32); err != nil {
 			return err
 		}
-		lengthAbove := zeros(above, j) // of a[:i-1] and b[:j]
-		for j > 0 && a[i-1] != b[j-1] && length-grows(row, j) > lengthAbove {
-			length -= grows(row, j)
-			lengthAbove -= grows(above, j)
-			j--
+		lengthAbove := zeros(above, j) // of a[:i-1] and the first j
+		if length > lengthAbove {
+			// a[i-1] makes it longer by one. That stays so, back to where it is
+			// made longer or the symbol stands: every place between is left.
+			j = max(lastGrowth(row, j), s.blocks.last(a[i-1], j))
+			lengthAbove = length - 1
 		}
-		if j == 0 {
-			return nil
-		}
-		if a[i-1] == b[j-1] {
+		if a[i-1] == s.symbols[j-1] {
 			on[i-1] = true
 			lengthAbove -= grows(above, j)
 			j--
 		}
-		i, row, length = i-1, above, lengthAbove
+		row, length = above, lengthAbove
 	}
 	return nil
 }

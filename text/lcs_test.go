@@ -96,6 +96,25 @@ func TestUnionLengthEqualsTheTables(t *testing.T) {
 	})
 }
 
+// Sentences so long that not all rows are kept.
+func TestUnionLengthOfLongSentences(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, alphabet := range []int{2, 40, 2000} {
+		words := func(n int) []uint32 {
+			s := make([]uint32, n)
+			for i := range s {
+				s[i] = 1 + uint32(rng.IntN(alphabet))
+			}
+			return s
+		}
+		a, b := [][]uint32{words(2500), words(700)}, [][]uint32{words(2600), words(2300)}
+		got, err := text.NewLCS(t.Context(), text.LCSWork).UnionLength(a, b)
+		if want := unionByTable(a, b); err != nil || got != want {
+			t.Errorf("%d words: %d, %v; want %d", alphabet, got, err, want)
+		}
+	}
+}
+
 // Two texts of 100,000 words, which is 200 KB if the words are as short as can
 // be. A table would take 40 GB, one of bits 1.2 GB.
 func TestLCSOfLongTextsTakesLittleMemory(t *testing.T) {
@@ -114,7 +133,7 @@ func TestLCSOfLongTextsTakesLittleMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := allocated()
-			length, err := text.NewLCS(t.Context(), text.LCSWork/20).Length(c.a, c.b)
+			length, err := text.NewLCS(t.Context(), text.LCSWork/10).Length(c.a, c.b)
 			if err != nil || length == 0 {
 				t.Fatalf("%d, %v", length, err)
 			}
