@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
@@ -72,12 +73,33 @@ func newTransport(cfg OpenAIConfig) (*http.Transport, error) {
 	return t, nil
 }
 
+// proxyFromEnvironment is http.ProxyFromEnvironment, but for an address that is
+// none: that one would be passed over, and the calls would go past the proxy.
 func proxyFromEnvironment(req *http.Request) (*url.URL, error) {
 	u, err := http.ProxyFromEnvironment(req)
-	if err != nil {
+	if err != nil || (u == nil && !isAddress(proxyVariable(req.URL.Scheme)) && !isLocal(req.URL.Hostname())) {
 		return nil, errProxyAddress
 	}
 	return u, nil
+}
+
+func proxyVariable(scheme string) string {
+	if scheme == "https" {
+		return cmp.Or(os.Getenv("HTTPS_PROXY"), os.Getenv("https_proxy"))
+	}
+	return cmp.Or(os.Getenv("HTTP_PROXY"), os.Getenv("http_proxy"))
+}
+
+// isAddress reports what can be the address of a proxy, or is none at all.
+func isAddress(text string) bool {
+	_, err := url.Parse(text)
+	_, bare := url.Parse("http://" + text)
+	return text == "" || err == nil || bare == nil
+}
+
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
