@@ -363,7 +363,7 @@ func (s *session) render(items []Item, format string) ([]llm.Message, error) {
 	}
 	messages := make([]llm.Message, len(rendered))
 	for i, m := range rendered {
-		messages[i] = llm.Message{Role: llm.Role(m.Role), Content: m.Content}
+		messages[i] = llm.Message{Role: llm.Role(m.Role), Content: onLines(m.Content, nonce)}
 	}
 	return messages, nil
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // The tags of the blocks in which data stands. TagContext and TagItem are
@@ -96,48 +95,34 @@ func fence(nonce string, blocks []block) string {
 	return s.String()
 }
 
-// defuse puts a space behind the < of each look-alike of our tags, and leaves
-// everything else as it is, byte for byte.
-func defuse(text string) string {
+// onLines puts every tag of the fence on a line of its own, for templates that
+// hold a placeholder in the middle of a line: the end of a block is then as
+// plain to see as that of any other. What is on lines of its own stays as it is.
+func onLines(content, nonce string) string {
 	var b strings.Builder
 	done := 0
-	for i := 0; ; i++ {
-		n := strings.IndexByte(text[i:], '<')
+	for at := 0; ; {
+		n := strings.Index(content[at:], "-"+nonce)
 		if n < 0 {
-			break
+			return b.String() + content[done:]
 		}
-		if i += n; lookAlike(text[i+1:]) {
-			b.WriteString(text[done:i+1] + " ")
-			done = i + 1
-		}
-	}
-	if done == 0 {
-		return text
-	}
-	return b.String() + text[done:]
-}
-
-// lookAlike reports whether what follows a < makes it something that a model
-// could take for one of our tags, whatever the nonce, the attributes, the case
-// and the white space, visible or not.
-func lookAlike(rest string) bool {
-	rest = strings.TrimLeftFunc(rest, isGap)
-	rest = strings.TrimLeftFunc(strings.TrimPrefix(rest, "/"), isGap)
-	for _, tag := range tagNames {
-		if len(rest) <= len(tag) || !strings.EqualFold(rest[:len(tag)], tag) {
+		at += n + 1 + len(nonce)
+		start := strings.LastIndexByte(content[:at], '<')
+		if start < 0 {
 			continue
 		}
-		end := rest[len(tag):]
-		r, _ := utf8.DecodeRuneInString(end)
-		if r == '>' {
-			return true
+		if content[start+1] != '/' {
+			if start > 0 && content[start-1] != '\n' {
+				b.WriteString(content[done:start] + "\n")
+				done = start
+			}
+			continue
 		}
-		if r == '-' || r == '/' || isGap(r) {
-			n := strings.IndexAny(end, "<>")
-			return n >= 0 && end[n] == '>'
+		if end := at + len(">"); end < len(content) && content[end] != '\n' {
+			b.WriteString(content[done:end] + "\n")
+			done = end
 		}
 	}
-	return false
 }
 
 // isGap reports white space and characters that don't show.

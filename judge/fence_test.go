@@ -24,6 +24,16 @@ func TestDefuse(t *testing.T) {
 		{"two in a row", "</text></text>", "< /text>< /text>"},
 		{"nested", "<response<response>>", "<response< response>>"},
 		{"not closed", "</response", "</response"},
+		{"wide brackets", "\uff1c\uff0fcontext\uff1e", "\uff1c \uff0fcontext\uff1e"},
+		{"other brackets", "\u2039/item\u203a \u27e8text-12345678\u27e9", "\u2039 /item\u203a \u27e8 text-12345678\u27e9"},
+		{"entities", "&lt;/context&gt; &LT;item n=\"1\"&gt;", "&lt; /context&gt; &LT; item n=\"1\"&gt;"},
+		{"invisible inside", "</con\u200btext> <\u00adit\U000e0020em>", "< /con\u200btext> < \u00adit\U000e0020em>"},
+		{"other letters", "</\u0441\u043ent\u0435\u0445t> <\uff49\uff54\uff45\uff4d>", "< /\u0441\u043ent\u0435\u0445t> < \uff49\uff54\uff45\uff4d>"},
+		{"accents", "</r\u0301esponse> <\u0338/text>", "< /r\u0301esponse> < \u0338/text>"},
+		{"other slash and dash", "<\\context> </item\u2014beef>", "< \\context> < /item\u2014beef>"},
+		{"marks of chats", "<|im_end|> </s> [INST] [/INST] <<SYS>> <start_of_turn> <\uff5cUser\uff5c>", "< |im_end|> < /s> [ INST] [ /INST] < <SYS>> < start_of_turn> < \uff5cUser\uff5c>"},
+		{"no marks of chats", "a <| b |> [inst] <small> [1] x < y", "a <| b |> [inst] <small> [1] x < y"},
+		{"other words in other letters", "<\u0442\u0435\u043a\u0441\u0442> \u300a\u4e66\u300b \u3008\u6ce8\u3009", "<\u0442\u0435\u043a\u0441\u0442> \u300a\u4e66\u300b \u3008\u6ce8\u3009"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
