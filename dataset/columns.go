@@ -76,7 +76,6 @@ type columns struct {
 	inside   map[string]bool       // objects that a path of Options.Columns leads into
 	forced   *shape                // named in Options.Format
 	shape    *shape                // nil until the first record was seen
-	before   *shape                // of the file before this one
 	within   map[string]bool       // objects that the shape looks into, in normal form
 	known    map[string]*column
 	order    []*column
@@ -232,11 +231,6 @@ func (c *columns) decided(n names) bool {
 	return false
 }
 
-// nextFile forgets the shape, which the next file of a dataset settles anew.
-func (c *columns) nextFile() {
-	c.before, c.shape, c.within = c.shape, nil, nil
-}
-
 // format is the word for the shape that was found.
 func (c *columns) format() Format {
 	if c.shape == nil {
@@ -247,10 +241,7 @@ func (c *columns) format() Format {
 
 // adopt settles the shape.
 func (c *columns) adopt(s *shape) {
-	if c.before != nil && c.before != s {
-		clear(c.known) // the same names may mean other fields here
-	}
-	c.shape, c.before, c.within = s, nil, make(map[string]bool)
+	c.shape, c.within = s, make(map[string]bool)
 	add := func(path string) {
 		for i := range len(path) {
 			if path[i] == '.' {

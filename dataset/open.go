@@ -234,6 +234,9 @@ func (p *part) detectText(in *bufio.Reader, head []byte, opt *Options, columns *
 	switch p.format {
 	case JSONL:
 		p.multi = p.overLines(in, opt)
+		if f := p.findDocument(opt, columns); f != nil {
+			return p.fault(f)
+		}
 	case CSV, TSV:
 		if f := p.findDelimiter(head, opt, columns); f != nil {
 			return p.fault(f)

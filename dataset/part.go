@@ -25,11 +25,13 @@ type part struct {
 	charset *charset
 	format  Format
 	delim   byte
-	eol     byte     // of CSV: '\n', or '\r' on its own
-	sepLine bool     // a line "sep=;" goes before the header
-	multi   bool     // JSONL whose objects go over several lines
-	empty   bool     // it holds nothing
-	columns *columns // as they were met in this pass
+	eol     byte      // of CSV: '\n', or '\r' on its own
+	sepLine bool      // a line "sep=;" goes before the header
+	multi   bool      // JSONL whose objects go over several lines
+	empty   bool      // it holds nothing
+	doc     *document // JSON that is one object around the records
+	beir    bool      // a copy of what a BEIR dataset holds
+	columns *columns  // as they were met in this pass
 
 	doubtful bool // the encoding that was named for it seems not to be its own
 
@@ -59,6 +61,11 @@ func (p *part) open(opt *Options) error {
 			return p.fault(faultf("there is no standard input to read"))
 		}
 		return p.spool(opt.Stdin, opt)
+	}
+	if b, f := findBEIR(p.path); f != nil {
+		return p.fault(f)
+	} else if b != nil {
+		return p.spoolBEIR(b, opt)
 	}
 	f, err := os.Open(p.path)
 	if err != nil {
@@ -103,6 +110,22 @@ func pathReason(err error) error {
 }
 
 func (p *part) spool(in io.Reader, opt *Options) error {
+	return p.keep(opt, func(f io.Writer) error {
+		if _, err := io.Copy(f, in); err != nil {
+			return fmt.Errorf("keep a copy of %s: %w", p.path, err)
+		}
+		return nil
+	})
+}
+
+// spoolBEIR keeps the samples that are made of the files of a BEIR dataset.
+func (p *part) spoolBEIR(b *beir, opt *Options) error {
+	p.beir = true
+	return p.keep(opt, func(f io.Writer) error { return b.write(f, opt.MaxRecord) })
+}
+
+// keep makes the file that write fills, and that is gone after close.
+func (p *part) keep(opt *Options, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(opt.TempDir, "ragjudge-input-*")
 	if err != nil {
 		return fmt.Errorf("keep a copy of %s: %w", p.path, err)
@@ -113,8 +136,8 @@ func (p *part) spool(in io.Reader, opt *Options) error {
 		// kill -9. Systems that don't allow this remove it in close.
 		p.temp = ""
 	}
-	if _, err := io.Copy(f, in); err != nil {
-		return errors.Join(fmt.Errorf("keep a copy of %s: %w", p.path, err), p.close())
+	if err := write(f); err != nil {
+		return errors.Join(err, p.close())
 	}
 	return nil
 }

@@ -53,6 +53,15 @@ func (p *pyParser) fail(expected string) *fault {
 	return faultf("expected %s at byte %d, found %q", expected, p.i+1, r)
 }
 
+// langChainDocument begins a document of LangChain as Python prints it.
+const langChainDocument = "Document("
+
+// cutFault is for lists that NumPy or pandas printed in part.
+func cutFault() *fault {
+	return faultf("was cut where it was printed (...): data is missing").
+		withHint("write the column as JSON: df[column].map(lambda a: json.dumps(list(a)))")
+}
+
 func numpyFault() *fault {
 	return faultf("is an array as NumPy prints it, where items may be cut: data is missing").
 		withHint("write the column as JSON: df[column].map(lambda a: json.dumps(list(a)))")
@@ -80,14 +89,20 @@ func (p *pyParser) value(depth int) *fault {
 		p.i = n.i
 		return nil
 	}
-	for py, js := range map[string]string{"None": "null", "True": "true", "False": "false"} {
+	if hasWord(p.b[p.i:], langChainDocument) {
+		return p.document(depth)
+	}
+	for py, js := range map[string]string{"None": "null", "True": "true", "False": "false", "nan": "null"} {
 		if hasWord(p.b[p.i:], py) {
 			p.i += len(py)
 			p.out = append(p.out, js...)
 			return nil
 		}
 	}
-	if hasWord(p.b[p.i:], "array(") || hasWord(p.b[p.i:], "...") {
+	if hasWord(p.b[p.i:], "...") {
+		return cutFault()
+	}
+	if hasWord(p.b[p.i:], "array(") {
 		return numpyFault()
 	}
 	return p.fail("a string, a number, a list or a dict")
@@ -103,10 +118,42 @@ func (p *pyParser) separator(end byte) *fault {
 		p.i++
 		p.space()
 		return nil
-	case '\'', '"', '.':
+	case '.':
+		return cutFault()
+	case '\'', '"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return numpyFault()
 	}
 	return p.fail("a comma or " + string(end))
+}
+
+// document reads Document(page_content='...', metadata={...}) as an object.
+func (p *pyParser) document(depth int) *fault {
+	p.i += len(langChainDocument)
+	p.out = append(p.out, '{')
+	p.space()
+	for first := true; p.peek() != ')'; first = false {
+		if !first {
+			p.out = append(p.out, ',')
+		}
+		start := p.i
+		for c := p.peek(); c == '_' || c >= 'a' && c <= 'z'; c = p.peek() {
+			p.i++
+		}
+		if p.i == start || p.peek() != '=' {
+			return p.fail("the name of an argument and =")
+		}
+		p.out = append(appendQuoted(p.out, p.b[start:p.i]), ':')
+		p.i++
+		if f := p.value(depth + 1); f != nil {
+			return f
+		}
+		if f := p.separator(')'); f != nil {
+			return f
+		}
+	}
+	p.i++
+	p.out = append(p.out, '}')
+	return nil
 }
 
 func (p *pyParser) list(end byte, depth int) *fault {

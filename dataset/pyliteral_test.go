@@ -18,6 +18,8 @@ func TestPythonLiterals(t *testing.T) {
 		{`[u'a', '''it's''', """b"c"""]`, `["a","it's","b\"c"]`},
 		{"['two\nlines', 'a\\\nb']", `["two\nlines","ab"]`},
 		{`['\ud83d']`, `["\ud83d"]`},
+		{`[nan, 'a']`, `[null,"a"]`},
+		{`[Document(id='1', metadata={'n': 1}, page_content="it's"), Document()]`, `[{"id":"1","metadata":{"n":1},"page_content":"it's"},{}]`},
 		{`['é東']`, `["é東"]`},
 	} {
 		got, f := pyToJSON([]byte(c.py))
@@ -26,8 +28,8 @@ func TestPythonLiterals(t *testing.T) {
 		}
 	}
 	for _, py := range []string{
-		``, `[`, `['a`, `['a'`, `['a',`, `['a' 'b']`, `[a]`, `['a']x`, `[f'a']`, `[b'a']`, `[nan]`, `[1_000]`, `[0x1]`, `['a', ...]`, `[array(['a'])]`,
-		`['\x4']`, `['\U00110000']`, `['\Uffffffff']`, `['\N{DASH}']`, `['\`, `[Document(page_content='a')]`, `[{1: 'a'}]`, `[{'a' 1}]`, `[{'a': 1`,
+		``, `[`, `['a`, `['a'`, `['a',`, `['a' 'b']`, `[a]`, `['a']x`, `[f'a']`, `[b'a']`, `[1 2]`, `[0.5 -1]`, `[1_000]`, `[0x1]`, `['a', ...]`, `[array(['a'])]`,
+		`['\x4']`, `['\U00110000']`, `['\Uffffffff']`, `['\N{DASH}']`, `['\`, `[Document('a')]`, `[Document(page_content='a']`, `[Node(text='a')]`, `[Document(page_content=open('x'))]`, `[{1: 'a'}]`, `[{'a' 1}]`, `[{'a': 1`,
 		`[__import__('os')]`, `[{'a'}]`, strings.Repeat("[", 5000),
 	} {
 		if got, f := pyToJSON([]byte(py)); f == nil {
@@ -37,7 +39,7 @@ func TestPythonLiterals(t *testing.T) {
 }
 
 func FuzzPythonLiteral(f *testing.F) {
-	for _, s := range []string{`['a', "b\n", '\u00e9', None]`, `[{'id': 'x'}]`, `['a' 'b']`, `('\x00',)`, `["""x"""]`, `['\ud800', -1e9]`} {
+	for _, s := range []string{`['a', "b\n", '\u00e9', None]`, `[{'id': 'x'}]`, `['a' 'b']`, `[Document(page_content='a', metadata={})]`, `('\x00',)`, `["""x"""]`, `['\ud800', -1e9]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, py string) {

@@ -259,6 +259,9 @@ func (r *Reader) startPart() error {
 	p := r.parts[r.at]
 	p.first, p.columns = r.row, r.columns.fork()
 	r.dec.columns, r.dec.charset = p.columns, p.charset
+	if p.beir {
+		p.columns.adopt(shapeOf(BEIR))
+	}
 	if err := p.start(&r.opt, r.scanning); err != nil {
 		return err
 	}
@@ -330,6 +333,8 @@ func (r *Reader) startSource(p *part) error {
 	}
 	limit := r.opt.MaxRecord
 	switch {
+	case p.doc != nil:
+		r.src = p.startDocument(in, limit)
 	case p.format == JSON:
 		r.src = &jsonStream{in: in, max: limit, array: true, line: 1}
 	case p.format == JSONL && p.multi:

@@ -10,6 +10,19 @@ import (
 	"github.com/ragjudge/ragjudge/eval"
 )
 
+// answer is scalar for texts that are scored, where a program may have printed
+// its word for nothing.
+func (d *decoder) answer(v value) (string, *fault) {
+	s, f := d.scalar(v)
+	switch s {
+	case "nan", "NaN", "None", "null", "<NA>":
+		if v.kind == kindString || v.kind == kindCell {
+			d.warn(warnPrintedNull)
+		}
+	}
+	return s, f
+}
+
 // scalar is the text of a field that holds one: a text as it is, numbers and
 // booleans as they are written, null as "".
 func (d *decoder) scalar(v value) (string, *fault) {
@@ -53,7 +66,7 @@ func (d *decoder) reference(v value, listInText bool) (string, *fault) {
 		}
 	}
 	if v.kind != kindArray {
-		return d.scalar(v)
+		return d.answer(v)
 	}
 	var text string
 	for i, item := range v.items() {
@@ -96,7 +109,7 @@ func (d *decoder) unwrap(v value) (value, *fault) {
 	if hasWord(t, "array(") {
 		return value{}, numpyFault()
 	}
-	if t[0] != '[' && t[0] != '{' {
+	if t[0] != '[' && t[0] != '{' && !hasWord(t, langChainDocument) {
 		return v, nil
 	}
 	if u, jf := parseValue(t); jf == nil {
@@ -135,7 +148,19 @@ func (d *decoder) contexts(v value) (contexts, *fault) {
 	case kindArray:
 	case kindString, kindCell:
 		c.texts = append(c.texts, d.textOf(u))
+		if d.columns.shape != nil && d.columns.shape.format == DeepEval && strings.Contains(c.texts[0], "|") {
+			d.warn(warnJoined)
+		}
 		return c, nil
+	case kindObject:
+		if hasWord(bytes.TrimSpace(v.raw), langChainDocument) || v.kind == kindString && hasWord(v.raw[1:], langChainDocument) {
+			text, id, f := d.contextObject(u, 1)
+			if c.texts = append(c.texts, text); id != "" {
+				c.ids = []string{id}
+			}
+			return c, f
+		}
+		fallthrough
 	default:
 		if v.kind == kindString || v.kind == kindCell { // text that happens to hold an object
 			c.texts = append(c.texts, d.textOf(v))
@@ -169,37 +194,104 @@ func (d *decoder) contexts(v value) (contexts, *fault) {
 	return c, nil
 }
 
-// contextObject reads {id, text|content|page_content}; other members, such as
-// a score, say nothing that is scored.
+// The members of a context that may hold its text and its id, in normal form.
+// The weak ones count only where no strong one is there: document may be the
+// name of a file beside the text.
+var (
+	strongTexts = map[string]bool{"text": true, "content": true, "pagecontent": true, "document.content": true}
+	weakTexts   = map[string]bool{"chunk": true, "passage": true, "body": true, "document": true, "context": true}
+	weakIDs     = map[string]bool{"docid": true, "chunkid": true, "documentid": true, "document.id": true, "passageid": true}
+	wrappers    = map[string]bool{"document": true, "kwargs": true, "node": true, "chunk": true}
+)
+
+// found is a member that was looked for among those of an object.
+type found struct {
+	name  string
+	value value
+	twice string // another one of the same rank
+}
+
+func (f *found) see(name string, v value) {
+	if f.name != "" {
+		f.twice = name
+		return
+	}
+	f.name, f.value = name, v
+}
+
+// contextObject reads {id, text|content|page_content|chunk|document}, an
+// object that wraps one, as LangChain and Phoenix write them. Other members,
+// such as a score, say nothing that is scored.
 func (d *decoder) contextObject(v value, n int) (text, id string, _ *fault) {
-	var textName, idName string
+	var strong, weak, wrapped, ids, weakID found
 	for key, item := range v.members() {
 		name, _ := key.text()
-		switch norm := normal(name); norm {
-		case "text", "content", "pagecontent":
-			if textName != "" {
-				return "", "", faultf("context %d has both %s and %s", n, quoted(textName), quoted(name))
-			}
-			if item.kind != kindString {
-				return "", "", faultf("%s of context %d is %s, where a text is expected", quoted(name), n, item.kind)
-			}
-			text, textName = d.textOf(item), name
-		case "id":
-			if idName != "" {
-				return "", "", faultf("context %d has both %s and %s", n, quoted(idName), quoted(name))
-			}
-			var f *fault
-			if id, f = d.scalar(item); f != nil {
-				return "", "", faultf("%s of context %d %s", quoted(name), n, f.reason)
-			}
-			idName = name
+		norm := normal(name)
+		switch {
+		case strongTexts[norm]:
+			strong.see(name, item)
+		case wrappers[norm] && item.kind == kindObject:
+			wrapped.see(name, item)
+		case weakTexts[norm]:
+			weak.see(name, item)
+		case norm == "id":
+			ids.see(name, item)
+		case weakIDs[norm]:
+			weakID.see(name, item)
 		}
 	}
-	if textName == "" {
+	textual := strong
+	if textual.name == "" && wrapped.name != "" && wrapped.twice == "" {
+		if text, id, f := d.contextObject(wrapped.value, n); f != nil || id != "" || ids.value.kind == kindArray {
+			return text, id, f
+		}
+		textual = found{name: wrapped.name}
+	} else if textual.name == "" {
+		textual = weak
+	}
+	switch {
+	case textual.name == "":
 		return "", "", faultf("context %d is an object without text", n).
-			withHint("its text is looked for under text, content and page_content")
+			withHint("its text is looked for under text, content, page_content, chunk, passage, body and document")
+	case textual.twice != "":
+		return "", "", faultf("context %d has both %s and %s", n, quoted(textual.name), quoted(textual.twice))
+	case textual.name == wrapped.name:
+		text, _, _ = d.contextObject(wrapped.value, n)
+	case textual.value.kind != kindString:
+		return "", "", faultf("%s of context %d is %s, where a text is expected", quoted(textual.name), n, textual.value.kind)
+	default:
+		text = d.textOf(textual.value)
+	}
+	if ids.name == "" {
+		if weakID.twice != "" {
+			d.warn(warnSeveralIDs)
+			return text, "", nil
+		}
+		ids = weakID
+	}
+	if ids.twice != "" {
+		return "", "", faultf("context %d has both %s and %s", n, quoted(ids.name), quoted(ids.twice))
+	}
+	if ids.name != "" {
+		var f *fault
+		if id, f = d.id(ids.value); f != nil {
+			return "", "", faultf("%s of context %d %s", quoted(ids.name), n, f.reason)
+		}
 	}
 	return text, id, nil
+}
+
+// id is the text of one id, as it is written.
+func (d *decoder) id(v value) (string, *fault) {
+	id, f := d.scalar(v)
+	if whole, zeros, ok := strings.Cut(id, "."); ok && zeros == "0" && isDigits(strings.TrimPrefix(whole, "-")) {
+		d.warn(warnFloatID)
+	}
+	return id, f
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // ids reads a list of ids. nil means missing.
@@ -213,7 +305,7 @@ func (d *decoder) ids(v value) ([]string, *fault) {
 		return nil, nil
 	case kindArray:
 	case kindString, kindCell, kindNumber:
-		id := d.textOf(u)
+		id, _ := d.id(u)
 		if strings.ContainsAny(id, ",;| \t\r\n") {
 			return nil, faultf("is text that may be one id or several").withHint("write it as a JSON list of ids")
 		}
@@ -226,7 +318,7 @@ func (d *decoder) ids(v value) ([]string, *fault) {
 		if item.kind != kindString && item.kind != kindNumber {
 			return nil, faultf("id %d of the list is %s, where a text or a number is expected", i+1, item.kind)
 		}
-		id := d.textOf(item)
+		id, _ := d.id(item)
 		if strings.TrimSpace(id) == "" {
 			return nil, faultf("id %d of the list is blank", i+1)
 		}
