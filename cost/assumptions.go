@@ -7,17 +7,27 @@ import (
 
 // assumptions returns what the figures stand on, one sentence each.
 func (e *Estimator) assumptions() []string {
-	out := []string{e.inputSentence()}
+	var out, thinking, prices []string
+	paid := false
+	for _, j := range e.judges {
+		who := ""
+		if j.Name != "" {
+			who = "Judge " + j.Name + ": "
+		}
+		out = append(out, who+j.inputSentence())
+		if j.Reasoning {
+			thinking = append(thinking, fmt.Sprintf("%sThe judge reasons before it answers: %s hidden tokens a call, charged as output, within max_tokens.", who, reasoningTokens))
+		}
+		prices = append(prices, who+j.priceSentence(e.opt.PriceDate))
+		paid = paid || j.Price != nil && !j.Price.Free()
+	}
 	if metrics := e.splitting(); len(metrics) > 0 {
 		out = append(out, fmt.Sprintf("How many claims the judge finds is not known before it is asked: %s (low, expected, high) for each sentence is reckoned with, in the calls of %s.",
 			claimsFactor, strings.Join(metrics, ", ")))
 	}
 	out = append(out, fmt.Sprintf("Replies are taken to be %s times as long as the offline judge's for the same items, and never longer than max_tokens.", replyFactor))
-	if e.opt.Reasoning {
-		out = append(out, fmt.Sprintf("The judge reasons before it answers: %s hidden tokens a call, charged as output, within max_tokens.", reasoningTokens))
-	}
-	out = append(out, e.attemptsSentence(), e.priceSentence())
-	if e.opt.Price != nil && !e.opt.Price.Free() {
+	out = append(append(append(out, thinking...), e.attemptsSentence()), prices...)
+	if paid {
 		out = append(out, "No discount of the provider's prompt cache is taken off.")
 	}
 	return append(append(out, e.timeSentences()...), e.opt.Notes...)
@@ -26,11 +36,11 @@ func (e *Estimator) assumptions() []string {
 // String shows a factor as its three values.
 func (f factor) String() string { return fmt.Sprintf("%v / %v / %v", f.low, f.expected, f.high) }
 
-func (e *Estimator) inputSentence() string {
-	if e.opt.OwnEncoding {
-		return fmt.Sprintf("Input tokens are counted with the judge's own vocabulary (%s), with the form of messages as documented; a schema's tokens are an estimate.", e.opt.Encoding)
+func (j *JudgeOptions) inputSentence() string {
+	if j.OwnEncoding {
+		return fmt.Sprintf("Input tokens are counted with the judge's own vocabulary (%s), with the form of messages as documented; a schema's tokens are an estimate.", j.Encoding)
 	}
-	return fmt.Sprintf("The judge's vocabulary is not built in: tokens are counted with %s and taken %s times.", e.opt.Encoding, foreignTokens)
+	return fmt.Sprintf("The judge's vocabulary is not built in: tokens are counted with %s and taken %s times.", j.Encoding, foreignTokens)
 }
 
 func (e *Estimator) attemptsSentence() string {
@@ -40,17 +50,17 @@ func (e *Estimator) attemptsSentence() string {
 	return fmt.Sprintf("Repeated attempts that are charged for make %s attempts a call.", paidAttempts)
 }
 
-func (e *Estimator) priceSentence() string {
-	p := e.opt.Price
+func (j *JudgeOptions) priceSentence(date string) string {
+	p := j.Price
 	switch {
 	case p == nil:
-		return fmt.Sprintf("No price is known for %q, so the cost is unknown; set its price in the configuration.", e.opt.Model)
+		return fmt.Sprintf("No price is known for %q, so the cost is unknown; set its price in the configuration.", j.Model)
 	case p.own():
 		return "The price is the one set in the configuration: " + p.String() + "."
 	case p.Note != "":
-		return fmt.Sprintf("The price is the list price of %s: %s, %s.", e.opt.PriceDate, p, p.Note)
+		return fmt.Sprintf("The price is the list price of %s: %s, %s.", date, p, p.Note)
 	default:
-		return fmt.Sprintf("The price is the list price of %s: %s.", e.opt.PriceDate, p)
+		return fmt.Sprintf("The price is the list price of %s: %s.", date, p)
 	}
 }
 

@@ -13,6 +13,10 @@ import (
 type Call struct {
 	// Metric and Step say what the call is for: "faithfulness", "verdict".
 	Metric, Step string
+	// Judge and Trial say which seat of a panel asks: the judge is one of
+	// Options.Judges; empty without any.
+	Judge string
+	Trial int
 	// Input is its input tokens, Output the tokens of the predicted reply (0 if
 	// there is none) and OutputCap the most that the reply may have (0 for no
 	// bound).
@@ -35,20 +39,35 @@ type Call struct {
 // calls ask for verdicts.
 const stepSplit = "split"
 
-// Options says what an estimate is to reckon with.
-type Options struct {
+// JudgeOptions says what an estimate is to reckon with of one judge.
+type JudgeOptions struct {
+	// Name is the judge's in a panel; empty for one that is alone.
+	Name string
 	// Model is the judge.
 	Model string
 	// Price is its price; nil if it is not known, and then no money is shown.
 	Price *Price
-	// PriceDate is the date of the price table.
-	PriceDate string
 	// Encoding is the vocabulary by which Input was counted, OwnEncoding whether
 	// it is the model's own.
 	Encoding    string
 	OwnEncoding bool
 	// Reasoning reports that the judge thinks before it answers; see Reasons.
 	Reasoning bool
+}
+
+// Options says what an estimate is to reckon with.
+type Options struct {
+	// Judges are those of a panel, each under its name. Without any there is one
+	// judge, of the fields Model to Reasoning below, which are then as in
+	// JudgeOptions.
+	Judges      []JudgeOptions
+	Model       string
+	Price       *Price
+	Encoding    string
+	OwnEncoding bool
+	Reasoning   bool
+	// PriceDate is the date of the price table.
+	PriceDate string
 	// MaxAttempts is the most attempts of one call that may be charged for; 0
 	// sets no bound.
 	MaxAttempts int
@@ -67,13 +86,18 @@ type Options struct {
 // and the same calls give the same estimate in whatever order they are added. It
 // is safe for concurrent use.
 type Estimator struct {
-	opt Options
+	opt    Options
+	judges []JudgeOptions // at least one
 
 	mu    sync.Mutex
 	steps map[stepKey]*stepSum
 }
 
-type stepKey struct{ metric, step string }
+// stepKey is one step of a metric, for one seat.
+type stepKey struct {
+	metric, step, judge string
+	trial               int
+}
 
 // stepSum is the sums over the calls of one step. They are integers, so that the
 // order of adding makes no difference.
@@ -113,14 +137,18 @@ func (f factor) at(level int) float64 {
 
 // NewEstimator returns an Estimator without any call.
 func NewEstimator(opt Options) *Estimator {
-	return &Estimator{opt: opt, steps: map[stepKey]*stepSum{}}
+	judges := opt.Judges
+	if len(judges) == 0 {
+		judges = []JudgeOptions{{Model: opt.Model, Price: opt.Price, Encoding: opt.Encoding, OwnEncoding: opt.OwnEncoding, Reasoning: opt.Reasoning}}
+	}
+	return &Estimator{opt: opt, judges: judges, steps: map[stepKey]*stepSum{}}
 }
 
 // Add takes in one planned call.
 func (e *Estimator) Add(c Call) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	key := stepKey{c.Metric, c.Step}
+	key := stepKey{c.Metric, c.Step, c.Judge, c.Trial}
 	s := e.steps[key]
 	if s == nil {
 		s = new(stepSum)
@@ -129,7 +157,7 @@ func (e *Estimator) Add(c Call) {
 	switch {
 	case c.Hit:
 		s.hits++
-		s.saved += e.price(c.Input, c.Output)
+		s.saved += e.price(c.Judge, c.Input, c.Output)
 		return
 	case c.Repeat:
 		s.repeats++
@@ -167,26 +195,39 @@ func (e *Estimator) one(c *Call, level int, predicted bool) sum {
 		length *= claimsFactor.at(level)
 	}
 	output *= length
-	if !e.opt.OwnEncoding {
+	j := e.judge(c.Judge)
+	if !j.OwnEncoding {
 		input *= foreignTokens.at(level)
 		output *= foreignTokens.at(level)
 	}
-	if e.opt.Reasoning {
+	if j.Reasoning {
 		output += reasoningTokens.at(level)
 	}
 	if c.OutputCap > 0 {
 		output = min(output, float64(c.OutputCap))
 	}
 	in, out := int(math.Round(input)), int(math.Round(output))
-	return sum{calls: 1, input: int64(in), output: int64(out), money: e.price(in, out)}
+	return sum{calls: 1, input: int64(in), output: int64(out), money: e.price(c.Judge, in, out)}
+}
+
+// judge returns the options of a judge; those of the first one for a name that
+// is not known.
+func (e *Estimator) judge(name string) *JudgeOptions {
+	for i := range e.judges {
+		if e.judges[i].Name == name {
+			return &e.judges[i]
+		}
+	}
+	return &e.judges[0]
 }
 
 // price returns what a call costs, in units; 0 if there is no price.
-func (e *Estimator) price(input, output int) int64 {
-	if e.opt.Price == nil {
+func (e *Estimator) price(judge string, input, output int) int64 {
+	price := e.judge(judge).Price
+	if price == nil {
 		return 0
 	}
-	usd := e.opt.Price.Cost(llm.Usage{PromptTokens: input, CompletionTokens: output})
+	usd := price.Cost(llm.Usage{PromptTokens: input, CompletionTokens: output})
 	return int64(math.Round(usd * moneyUnit))
 }
 
@@ -200,7 +241,7 @@ func (s *stepSum) planned() int64 {
 // stands on one: where the cache answered the split, the claims are the real
 // ones, unless it answered the call on them too, which is then not among these.
 func (e *Estimator) predictedShare(metric string, s *stepSum) float64 {
-	split, open := e.steps[stepKey{metric, stepSplit}], s.openSure[low].calls
+	split, open := e.split(metric), s.openSure[low].calls
 	if split == nil || open == 0 {
 		return 0
 	}
@@ -209,6 +250,16 @@ func (e *Estimator) predictedShare(metric string, s *stepSum) float64 {
 	}
 	sure := max(split.hits-s.hits, 0)
 	return 1 - min(float64(sure)/float64(open), 1)
+}
+
+// split returns the step that finds a metric's claims, whichever seat makes it.
+func (e *Estimator) split(metric string) *stepSum {
+	for k, s := range e.steps {
+		if k.metric == metric && k.step == stepSplit {
+			return s
+		}
+	}
+	return nil
 }
 
 // total returns a step's sums with the charged attempts per call, and without

@@ -81,57 +81,132 @@ type Estimate struct {
 	Total   Line         `json:"total"`
 	// Assumptions are what the figures stand on, as sentences.
 	Assumptions []string `json:"assumptions"`
+	// Judges is the total by judge, for a panel of several seats. Their calls go
+	// side by side, so that the duration of all is that of the slowest.
+	Judges []JudgeLine `json:"judges,omitempty"`
+}
+
+// JudgeLine is the estimate for one judge of a panel, over all its trials.
+type JudgeLine struct {
+	Judge string `json:"judge"`
+	Model string `json:"model"`
+	// Price is as in Estimate.
+	Price string `json:"price,omitempty"`
+	Line
 }
 
 // Estimate returns the estimate over the calls that were added so far.
 func (e *Estimator) Estimate() *Estimate {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	est := &Estimate{Schema: EstimateSchema, Model: e.opt.Model, Metrics: []MetricLine{}, Assumptions: e.assumptions()}
-	if e.opt.Price != nil {
-		est.Price = e.opt.Price.String()
-		if !e.opt.Price.own() {
+	est := &Estimate{Schema: EstimateSchema, Metrics: []MetricLine{}, Assumptions: e.assumptions()}
+	var models, prices []string
+	for _, j := range e.judges {
+		models = append(models, j.Model)
+		if j.Price == nil {
+			continue
+		}
+		prices = append(prices, j.Price.String())
+		if !j.Price.own() {
 			est.PriceTable = e.opt.PriceDate
 		}
 	}
+	est.Model = strings.Join(models, ", ")
+	if len(prices) == len(models) {
+		est.Price = strings.Join(prices, "; ")
+	}
 	keys := slices.SortedFunc(maps.Keys(e.steps), func(a, b stepKey) int {
-		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.step, b.step))
+		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.step, b.step), cmp.Compare(a.judge, b.judge), cmp.Compare(a.trial, b.trial))
 	})
-	var all, metric tally
+	all, byJudge := newTally(), map[string]*tally{}
+	var metric, step *tally
 	for i, k := range keys {
-		step := newTally(e, k.metric, e.steps[k])
+		one := e.tally(k)
 		if i == 0 || keys[i-1].metric != k.metric {
-			metric = tally{}
+			metric, step = newTally(), nil
 			est.Metrics = append(est.Metrics, MetricLine{Metric: k.metric})
 		}
-		metric.add(step)
-		all.add(step)
 		m := &est.Metrics[len(est.Metrics)-1]
-		m.Steps = append(m.Steps, StepLine{k.step, step.line(e)})
+		if step == nil || keys[i-1].step != k.step {
+			step = newTally()
+			m.Steps = append(m.Steps, StepLine{Step: k.step})
+		}
+		if byJudge[k.judge] == nil {
+			byJudge[k.judge] = newTally()
+		}
+		for _, t := range []*tally{step, metric, all, byJudge[k.judge]} {
+			t.add(one)
+		}
+		m.Steps[len(m.Steps)-1].Line = step.line(e)
 		m.Line = metric.line(e)
 	}
 	est.Total = all.line(e)
+	for _, j := range e.opt.Judges {
+		line := JudgeLine{Judge: j.Name, Model: j.Model}
+		t := byJudge[j.Name]
+		if t == nil { // it is asked nothing: no metric is judged, or all is settled
+			t = newTally()
+			t.by[j.Name] = [3]sum{}
+		}
+		if line.Line = t.line(e); j.Price != nil {
+			line.Price = j.Price.String()
+		}
+		est.Judges = append(est.Judges, line)
+	}
 	return est
 }
 
 // tally is the sums that make a Line.
 type tally struct {
 	levels                        [3]sum
+	by                            map[string][3]sum // by judge
 	planned, hits, repeats, saved int64
 }
 
-func newTally(e *Estimator, metric string, s *stepSum) tally {
-	return tally{e.total(metric, s), s.hits + s.repeats + s.planned(), s.hits, s.repeats, s.saved}
+func newTally() *tally { return &tally{by: map[string][3]sum{}} }
+
+// tally is that of one step of a seat.
+func (e *Estimator) tally(k stepKey) *tally {
+	s := e.steps[k]
+	levels := e.total(k.metric, s)
+	return &tally{levels, map[string][3]sum{k.judge: levels}, s.hits + s.repeats + s.planned(), s.hits, s.repeats, s.saved}
 }
 
-func (t *tally) add(u tally) {
+func (t *tally) add(u *tally) {
 	for level := range t.levels {
 		t.levels[level].add(u.levels[level])
+	}
+	for judge, levels := range u.by {
+		sums := t.by[judge]
+		for level := range sums {
+			sums[level].add(levels[level])
+		}
+		t.by[judge] = sums
 	}
 	t.planned += u.planned
 	t.hits += u.hits
 	t.repeats += u.repeats
 	t.saved += u.saved
+}
+
+// priced reports that the price of every judge in the tally is known.
+func (t *tally) priced(e *Estimator) bool {
+	for judge := range t.by {
+		if e.judge(judge).Price == nil {
+			return false
+		}
+	}
+	return len(t.by) > 0 || e.judges[0].Price != nil
+}
+
+// seconds is the time under the limits. Each judge has limits of its own, so
+// that the slowest decides.
+func (t *tally) seconds(e *Estimator, level int) float64 {
+	slowest := 0.0
+	for _, levels := range t.by {
+		slowest = max(slowest, e.seconds(levels[level], level))
+	}
+	return slowest
 }
 
 func (t *tally) line(e *Estimator) Line {
@@ -142,10 +217,10 @@ func (t *tally) line(e *Estimator) Line {
 		Calls:           pick(func(s sum) int64 { return s.calls }),
 		InputTokens:     pick(func(s sum) int64 { return s.input }),
 		OutputTokens:    pick(func(s sum) int64 { return s.output }),
-		DurationSeconds: FloatRange{e.seconds(t.levels[low], low), e.seconds(t.levels[expected], expected), e.seconds(t.levels[high], high)},
+		DurationSeconds: FloatRange{t.seconds(e, low), t.seconds(e, expected), t.seconds(e, high)},
 		Planned:         t.planned, CacheHits: t.hits, Repeats: t.repeats,
 	}
-	if e.opt.Price != nil {
+	if t.priced(e) {
 		l.CostUSD = &FloatRange{dollars(t.levels[low].money), dollars(t.levels[expected].money), dollars(t.levels[high].money)}
 		saved := dollars(t.saved)
 		l.SavedUSD = &saved
@@ -173,7 +248,11 @@ func (e *Estimate) JSON() ([]byte, error) {
 // Text writes the estimate for people: a table, and the assumptions below it.
 func (e *Estimate) Text(w io.Writer) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Estimate for judge %s (%s)\n\n", cmp.Or(e.Model, "?"), e.priceText())
+	word := "judge"
+	if len(e.Judges) > 1 {
+		word = "judges"
+	}
+	fmt.Fprintf(&b, "Estimate for %s %s (%s)\n\n", word, cmp.Or(e.Model, "?"), e.priceText())
 	var table bytes.Buffer
 	tw := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "metric\t\tcalls\tinput tokens\toutput tokens\tcost\tduration\tcache hits\t")
@@ -182,6 +261,9 @@ func (e *Estimate) Text(w io.Writer) error {
 	}
 	if len(e.Metrics) != 1 {
 		writeLine(tw, "all", &e.Total)
+	}
+	for i := range e.Judges {
+		writeLine(tw, "judge "+e.Judges[i].Judge, &e.Judges[i].Line)
 	}
 	if err := tw.Flush(); err != nil {
 		return err

@@ -33,6 +33,8 @@ type Manifest struct {
 	Dataset Dataset `json:"dataset"`
 	// Served are the names under which the endpoint served the judge.
 	Served []string `json:"served"`
+	// Judges tells of each judge by itself.
+	Judges []Judge `json:"judges,omitempty"`
 	// Learnt is what was found out about the endpoint, in words.
 	Learnt []string `json:"learnt,omitempty"`
 	// PriceDate is the date of the price table, as YYYY-MM-DD.
@@ -44,6 +46,23 @@ type Manifest struct {
 	Charged Charged `json:"charged"`
 	// Executions are those that ended in good order, oldest first.
 	Executions []Execution `json:"executions"`
+}
+
+// Judge is what the executions that ended in good order tell of one judge.
+type Judge struct {
+	// Name is its name in the configuration.
+	Name string `json:"name"`
+	// Served is what answered under it. More than one entry means that the judge
+	// changed within the run.
+	Served []Served `json:"served"`
+	// Usage is what it took.
+	Usage Usage `json:"usage"`
+}
+
+// Served is a model as the server named it, with its system_fingerprint.
+type Served struct {
+	Model       string `json:"model"`
+	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
 // Charged is an amount of what a bound limits.

@@ -23,13 +23,11 @@ const lexicalEndpoint = "lexical"
 // chain is the client that every judge call goes through, with handles on
 // those of its parts that are asked later.
 type chain struct {
-	client   llm.Client
-	endpoint string
-	meter    *llm.Meter
-	limiter  *llm.Limiter
-	backend  *llm.OpenAI // nil for the offline judge
-	budget   *llm.Budget // nil without a bound
-	disk     *cache.Disk // nil without a cache
+	client llm.Client
+	meter  *llm.Meter
+	conns  []*conn
+	budget *llm.Budget // nil without a bound
+	disk   *cache.Disk // nil without a cache
 }
 
 // newChain assembles the client chain. Its order, outermost first:
@@ -43,38 +41,44 @@ type chain struct {
 //	limit    slots, requests and tokens a minute, taken last and held shortest
 //	meter    every attempt that was sent and may be paid
 //	backend
-func (a *app) newChain(cfg *config.Config, book *cost.Book, spent run.Charged, since time.Time, log *slog.Logger) (*chain, error) {
-	c := &chain{meter: llm.NewMeter(book.Cost), endpoint: lexicalEndpoint}
-	stop := llm.NewStop()
-	c.limiter = llm.NewLimiter(llm.LimitConfig{
-		Concurrency: cfg.Limits.Concurrency, RequestsPerMinute: cfg.Limits.RequestsPerMinute,
-		TokensPerMinute: cfg.Limits.TokensPerMinute, Stop: stop, Log: log})
-	var backend llm.Client = judge.Lexical{}
-	if cfg.Judge.Provider != config.Lexical {
-		key, err := a.judgeKey(cfg, log)
-		if err != nil {
-			return nil, err
-		}
-		b, err := newBackend(cfg, key, log, c.limiter.Observe)
-		if err != nil {
-			return nil, err
-		}
-		backend, c.backend, c.endpoint = b, b, b.Endpoint()
+//
+// Each model at each endpoint has its own outage, retry, limit and backend; the
+// rest is shared. A router stands above outage, and one above limit.
+func (a *app) newChain(cfg *config.Config, price *prices, spent run.Charged, since time.Time, log *slog.Logger) (*chain, error) {
+	conns, err := a.connect(cfg, log)
+	if err != nil {
+		return nil, err
 	}
-	next := c.limiter.Wrap(c.meter.Attempts(backend))
+	c := &chain{meter: llm.NewMeter(price.Cost), conns: conns}
+	limited, models := router{}, []string{}
+	for _, conn := range conns {
+		limited[conn.connKey] = conn.limiter.Wrap(c.meter.Attempts(conn.client))
+		models = append(models, conn.model)
+	}
+	var below llm.Client = limited
 	most := llm.Spend{CostUSD: cfg.Limits.MaxCost, Calls: int64(cfg.Limits.MaxCalls)}
 	if most != (llm.Spend{}) {
 		b, err := llm.NewBudget(llm.BudgetConfig{
-			Max: most, Price: book.Cost, Models: []string{judgeModel(cfg)}, Log: log,
+			Max: most, Price: price.Cost, Models: models, Log: log,
 			Spent: llm.Spend(spent),
-		}, next)
+		}, below)
 		if err != nil {
-			return nil, &exitError{code: exitUsage, err: err, hint: "give judge.price_input and judge.price_output in US dollars per million tokens, or leave --max-cost out"}
+			return nil, &exitError{code: exitUsage, err: err, hint: "give judge.price_input and judge.price_output, or those of the judge in [[judges]], in US dollars per million tokens, or leave --max-cost out"}
 		}
-		next, c.budget = b, b
+		below, c.budget = b, b
 	}
-	next = llm.NewRetry(llm.RetryConfig{MaxAttempts: cfg.Limits.MaxAttempts, MaxWait: cfg.Limits.MaxWait, Stop: stop, Log: log}, next)
-	next = &llm.Outage{Limit: max(llm.DefaultOutage, cfg.Limits.Concurrency), Stop: stop, Next: next}
+	tried := router{}
+	for _, conn := range conns {
+		if conn.backend == nil && len(conns) > 1 {
+			// Beside judges that are paid, the offline one is none: it has no tokens,
+			// no price and no limit.
+			tried[conn.connKey] = conn.client
+			continue
+		}
+		retry := llm.NewRetry(llm.RetryConfig{MaxAttempts: cfg.Limits.MaxAttempts, MaxWait: cfg.Limits.MaxWait, Stop: conn.stop, Log: log}, below)
+		tried[conn.connKey] = &llm.Outage{Limit: max(llm.DefaultOutage, cfg.Limits.Concurrency), Stop: conn.stop, Next: retry}
+	}
+	var next llm.Client = tried
 	if most.CostUSD > 0 || cfg.Limits.TokensPerMinute > 0 {
 		next = counted(next)
 	}
@@ -93,11 +97,7 @@ func (a *app) newChain(cfg *config.Config, book *cost.Book, spent run.Charged, s
 // newDryChain is a chain that makes no call: what would be called goes to plan.
 // It answers from the real cache and from a prediction.
 func (a *app) newDryChain(cfg *config.Config, plan func(llm.Planned), log *slog.Logger) (*chain, error) {
-	endpoint, err := endpointOf(cfg, log)
-	if err != nil {
-		return nil, err
-	}
-	c := &chain{endpoint: endpoint}
+	c := &chain{}
 	dry := &llm.DryRun{Predict: judge.Lexical{}, Plan: plan}
 	cached := &llm.Cached{Mode: llm.CacheMode(cfg.Cache.Mode), Since: time.Now(), Next: dry, DryRun: true, OnHit: dry.Hit, Warn: warnStore(log)}
 	if cfg.Cache.Mode != string(llm.CacheOff) {
@@ -113,18 +113,6 @@ func (a *app) newDryChain(cfg *config.Config, plan func(llm.Planned), log *slog.
 	}
 	c.client = cached
 	return c, nil
-}
-
-// endpointOf names the endpoint of a configuration, without calling it.
-func endpointOf(cfg *config.Config, log *slog.Logger) (string, error) {
-	if cfg.Judge.Provider == config.Lexical {
-		return lexicalEndpoint, nil
-	}
-	b, err := newBackend(cfg, "", log, nil) // it is never called, and needs no key
-	if err != nil {
-		return "", err
-	}
-	return b.Endpoint(), nil
 }
 
 func (c *chain) close() error {
@@ -174,24 +162,28 @@ func (a *app) openCache(cfg *config.Config, log *slog.Logger) (*cache.Disk, erro
 }
 
 // judgeKey reads the key of the endpoint.
-func (a *app) judgeKey(cfg *config.Config, log *slog.Logger) (string, error) {
-	key, warnings, err := cfg.Judge.Key(a.getenv)
+func (a *app) judgeKey(j *config.Judge, log *slog.Logger) (string, error) {
+	key, warnings, err := j.Key(a.getenv)
 	if err != nil {
 		return "", &exitError{code: exitJudge, err: err}
 	}
 	for _, w := range warnings {
 		log.Warn(w)
 	}
+	if j.Insecure {
+		log.Warn("judge.insecure accepts any certificate: whoever stands between can read the key and write the replies", "model", judgeModel(j))
+	}
 	return key.Reveal(), nil
 }
 
 // newBackend makes the client of the wire.
-func newBackend(cfg *config.Config, key string, log *slog.Logger, observe func(llm.RateInfo)) (*llm.OpenAI, error) {
+func newBackend(cfg *config.Config, j *config.Judge, key string, log *slog.Logger, observe func(llm.RateInfo)) (*llm.OpenAI, error) {
 	b, err := llm.NewOpenAI(llm.OpenAIConfig{
-		Provider: cfg.Judge.Provider, BaseURL: cfg.Judge.BaseURL, APIKey: key,
-		Organization: cfg.Judge.Organization, Project: cfg.Judge.Project, APIVersion: cfg.Judge.APIVersion,
-		Headers: cfg.Judge.Headers, Timeout: cfg.Judge.Timeout, Concurrency: cfg.Limits.Concurrency,
-		Structured: cfg.Judge.Structured, OnHeaders: observe, Logger: log,
+		Provider: j.Provider, BaseURL: j.BaseURL, APIKey: key,
+		Organization: j.Organization, Project: j.Project, APIVersion: j.APIVersion,
+		Headers: j.Headers, ExtraBody: j.ExtraBody, CAFile: j.CAFile, Insecure: j.Insecure,
+		Timeout: j.Timeout, Concurrency: cfg.Limits.Concurrency,
+		Structured: j.Structured, OnHeaders: observe, Logger: log,
 	})
 	if err != nil {
 		return nil, usageError(err)
@@ -199,41 +191,13 @@ func newBackend(cfg *config.Config, key string, log *slog.Logger, observe func(l
 	return b, nil
 }
 
-// judgeModel is the model that requests name.
-func judgeModel(cfg *config.Config) string {
-	if cfg.Judge.Provider == config.Lexical {
-		return judge.LexicalModel
-	}
-	return cfg.Judge.Model
-}
-
-func temperature(cfg *config.Config) *float64 {
-	if cfg.Judge.OmitTemperature {
-		return nil
-	}
-	return &cfg.Judge.Temperature
-}
-
-// newJudge puts the judge in front of a chain.
-func (s *session) newJudge(c *chain) *judge.Judge {
-	return judge.New(judge.Config{
-		Client: c.client, Prompts: s.prompts, Endpoint: c.endpoint, Model: judgeModel(s.cfg),
-		Temperature: temperature(s.cfg), MaxTokens: s.cfg.Judge.MaxTokens, Seed: s.cfg.Judge.Seed,
-	})
-}
-
-// newBook is where prices are looked up: the configuration's first, then the
-// embedded table.
-func newBook(cfg *config.Config, log *slog.Logger) (*cost.Book, error) {
-	table, err := priceTable(cfg)
-	if err != nil {
-		return nil, err
-	}
-	if w := table.AgeWarning(time.Now()); w != "" && cfg.Judge.Provider != config.Lexical {
+// newBook is where the prices of one judge are looked up.
+func newBook(cfg *config.Config, i int, table *cost.Table, log *slog.Logger) (*cost.Book, error) {
+	j := cfg.AllJudges()[i]
+	if w := table.AgeWarning(time.Now()); w != "" && i == 0 && !offline(cfg) {
 		log.Warn(w)
 	}
-	book := &cost.Book{Table: table, Hints: []string{cost.ProviderOf(cfg.Judge.BaseURL)}}
-	j := cfg.Judge
+	book := &cost.Book{Table: table, Hints: []string{cost.ProviderOf(j.BaseURL)}}
 	if j.Provider == config.Lexical {
 		free := 0.0
 		return book, book.Override(judge.LexicalModel, cost.Override{Input: &free, Output: &free})
@@ -243,7 +207,7 @@ func newBook(cfg *config.Config, log *slog.Logger) (*cost.Book, error) {
 	}
 	o := cost.Override{Input: j.PriceInput, Output: j.PriceOutput, Cached: j.PriceCached}
 	if err := book.Override(j.Model, o); err != nil {
-		return nil, usageError(fmt.Errorf("%s: %w", cfg.Place("judge.price_input"), err))
+		return nil, usageError(fmt.Errorf("%s: %w", cfg.Place(cfg.JudgeKey(i, "price_input")), err))
 	}
 	for _, w := range o.Warnings(j.Model) {
 		log.Warn(w)

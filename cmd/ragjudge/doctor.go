@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,7 +101,15 @@ func (d *doctor) examine(ctx context.Context, offline bool) {
 	if offline || s == nil || !s.judged {
 		return
 	}
-	d.check("judge", func() (string, error) { return d.judge(ctx, s) })
+	for i, j := range d.cfg.AllJudges() {
+		d.check("judge", func() (string, error) {
+			found, err := d.judge(ctx, s, j)
+			if len(d.cfg.Judges) > 0 && err == nil {
+				found = j.Name + ": " + found
+			}
+			return found, ofJudge(d.cfg, i, err)
+		})
+	}
 }
 
 func (d *doctor) cache() (string, error) {
@@ -137,35 +146,40 @@ func (d *doctor) disk() (string, error) {
 	return dir + " can be written", nil
 }
 
-// judge makes one small call through the whole chain but the cache.
-func (d *doctor) judge(ctx context.Context, s *session) (string, error) {
-	book, err := newBook(d.cfg, d.log)
+// judge makes one small call to one judge, through the whole chain but the cache.
+func (d *doctor) judge(ctx context.Context, s *session, j *config.Judge) (string, error) {
+	cfg := *d.cfg
+	cfg.Judge, cfg.Judges, cfg.Panel.Trials = *j, nil, 1
+	cfg.Cache.Mode, cfg.Limits.MaxAttempts = "off", 1
+	price, err := newPrices(&cfg, d.log)
 	if err != nil {
 		return "", err
 	}
-	cfg := *d.cfg
-	cfg.Cache.Mode, cfg.Limits.MaxAttempts = "off", 1
-	chain, err := d.newChain(&cfg, book, run.Charged{}, time.Now(), d.log)
+	chain, err := d.newChain(&cfg, price, run.Charged{}, time.Now(), d.log)
+	if err != nil {
+		return "", err
+	}
+	one := *s
+	one.cfg = &cfg
+	panel, err := one.panel(chain.client)
 	if err != nil {
 		return "", err
 	}
 	start := time.Now()
-	claims, err := s.newJudge(chain).Claims(ctx, judge.Ask{Metric: "doctor", Prompt: "claims/split",
+	claims, err := panel.Seats[0].Judge.Claims(ctx, judge.Ask{Metric: "doctor", Prompt: "claims/split",
 		Text: "The library opens at nine. It closes at seven in the evening."})
 	if err != nil {
-		x := &scoring{app: d.app, s: s}
+		x := &scoring{app: d.app, s: &one}
 		return "", x.stopReason(ctx, run.Stats{}, err)
 	}
 	snap := chain.meter.Snapshot()
 	found := fmt.Sprintf("%s at %s: %d claims of 2 in %s, %d input and %d output tokens",
-		judgeModel(d.cfg), chain.endpoint, len(claims), time.Since(start).Round(time.Millisecond), snap.Total.Usage.PromptTokens, snap.Total.Usage.CompletionTokens)
-	if _, ok := book.Lookup(judgeModel(d.cfg)); !ok {
+		judgeModel(j), chain.conns[0].endpoint, len(claims), time.Since(start).Round(time.Millisecond), snap.Total.Usage.PromptTokens, snap.Total.Usage.CompletionTokens)
+	if len(price.unpriced()) > 0 {
 		found += "; its price is not known, so --max-cost needs judge.price_input and judge.price_output"
 	}
-	if chain.backend != nil {
-		for _, l := range chain.backend.Learnt() {
-			found += "\n" + strings.Repeat(" ", 17) + l
-		}
+	for _, l := range chain.learnt() {
+		found += "\n" + strings.Repeat(" ", 17) + l
 	}
 	return found, nil
 }
@@ -174,5 +188,5 @@ func (d *doctor) verdict() error {
 	if len(d.sick) == 0 {
 		return nil
 	}
-	return &exitError{code: d.code, err: fmt.Errorf("something is wrong with: %s", strings.Join(d.sick, ", "))}
+	return &exitError{code: d.code, err: fmt.Errorf("something is wrong with: %s", strings.Join(slices.Compact(d.sick), ", "))}
 }

@@ -44,18 +44,22 @@ func (a *app) estimate(ctx context.Context, cfg *config.Config, format string) e
 	if format != "text" && format != "json" {
 		return usagef("unknown format %q: an estimate is written as text or json", format)
 	}
-	s, book, reader, data, err := a.prepare(cfg)
+	s, price, reader, data, err := a.prepare(cfg)
 	if err != nil {
 		return err
 	}
 	defer reader.Close() //nolint:errcheck // it was only read
-	planner := newPlanner(cfg, book)
+	planner := newPlanner(cfg, price)
 	chain, err := a.newDryChain(cfg, planner.add, a.log)
 	if err != nil {
 		return err
 	}
 	defer chain.close() //nolint:errcheck // it was only read
-	list, _, err := s.metrics(s.newJudge(chain))
+	panel, err := s.panel(chain.client)
+	if err != nil {
+		return err
+	}
+	list, _, err := s.metrics(panel)
 	if err != nil {
 		return err
 	}
@@ -89,35 +93,54 @@ func (a *app) printEstimate(p *planner, format string) error {
 
 // planner turns planned calls into an estimate.
 type planner struct {
-	model       string
 	counter     cost.Counter
 	estimator   *cost.Estimator
+	free        string // the model of an offline judge beside paid ones, or ""
 	unpredicted atomic.Int64
 }
 
-func newPlanner(cfg *config.Config, book *cost.Book) *planner {
-	model := judgeModel(cfg)
-	enc, own := tokens.ForModel(model)
+func newPlanner(cfg *config.Config, price *prices) *planner {
 	opt := cost.Options{
-		Model: model, Encoding: enc.Name(), OwnEncoding: own, Reasoning: cost.Reasons(model),
-		PriceDate: book.Table.Date, MaxAttempts: cfg.Limits.MaxAttempts, Concurrency: cfg.Limits.Concurrency,
+		PriceDate: price.table.Date, MaxAttempts: cfg.Limits.MaxAttempts, Concurrency: cfg.Limits.Concurrency,
 		RequestsPerMinute: int(cfg.Limits.RequestsPerMinute), TokensPerMinute: int(cfg.Limits.TokensPerMinute),
 	}
-	if p, ok := book.Lookup(model); ok {
-		opt.Price = &p
+	p := &planner{}
+	for i, j := range cfg.AllJudges() {
+		model := judgeModel(j)
+		enc, own := tokens.ForModel(model)
+		one := cost.JudgeOptions{Model: model, Encoding: enc.Name(), OwnEncoding: own, Reasoning: cost.Reasons(model)}
+		if found, ok := price.books[i].Lookup(model); ok {
+			one.Price = &found
+		}
+		switch {
+		case seats(cfg) == 1:
+			opt.Model, opt.Price, opt.Encoding, opt.OwnEncoding, opt.Reasoning = one.Model, one.Price, one.Encoding, one.OwnEncoding, one.Reasoning
+			continue
+		case j.Provider == config.Lexical && !offline(cfg):
+			p.free = model // it costs neither calls nor time
+			opt.Notes = append(opt.Notes, fmt.Sprintf("Judge %s is the offline one: what it is asked makes no call.", judgeLabel(j)))
+			continue
+		}
+		one.Name = judgeLabel(j)
+		opt.Judges = append(opt.Judges, one)
 	}
-	return &planner{model: model, estimator: cost.NewEstimator(opt)}
+	p.estimator = cost.NewEstimator(opt)
+	return p
 }
 
 func (p *planner) add(c llm.Planned) {
-	call := cost.Call{Metric: c.Request.Tag.Metric, Step: c.Request.Tag.Step, OutputCap: c.Request.MaxTokens, Hit: c.Hit, Repeat: c.Repeat}
-	call.Input = p.counter.CountRequest(c.Request).Total
+	req := c.Request
+	if req.Model == p.free && p.free != "" {
+		return
+	}
+	call := cost.Call{Metric: req.Tag.Metric, Step: req.Tag.Step, Judge: req.Tag.Judge, Trial: req.Trial, OutputCap: req.MaxTokens, Hit: c.Hit, Repeat: c.Repeat}
+	call.Input = p.counter.CountRequest(req).Total
 	if c.Reply != nil { // without one the estimator has a length of its own
-		call.Output = cost.CountText(p.model, c.Reply.Content)
+		call.Output = cost.CountText(req.Model, c.Reply.Content)
 	} else {
 		p.unpredicted.Add(1)
 	}
-	for _, m := range c.Request.Messages {
+	for _, m := range req.Messages {
 		call.Items += len(judge.ParseFenced(m.Content).Items)
 	}
 	p.estimator.Add(call)

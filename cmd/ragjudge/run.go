@@ -8,16 +8,17 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ragjudge/ragjudge/config"
-	"github.com/ragjudge/ragjudge/cost"
 	"github.com/ragjudge/ragjudge/dataset"
 	"github.com/ragjudge/ragjudge/eval"
 	"github.com/ragjudge/ragjudge/llm"
+	"github.com/ragjudge/ragjudge/metrics"
 	"github.com/ragjudge/ragjudge/report"
 	"github.com/ragjudge/ragjudge/run"
 )
@@ -57,7 +58,7 @@ same command. A finished one is only reported, but for rows whose calls failed.
 type scoring struct {
 	*app
 	s     *session
-	book  *cost.Book
+	price *prices
 	chain *chain
 	dir   *run.Dir
 	infos []eval.Info
@@ -69,13 +70,13 @@ func (a *app) run(ctx context.Context, cfg *config.Config, format string) error 
 	if !slices.Contains(report.Formats, format) {
 		return a.render(nil, format)
 	}
-	s, book, reader, data, err := a.prepare(cfg)
+	s, price, reader, data, err := a.prepare(cfg)
 	if err != nil {
 		return err
 	}
 	defer reader.Close() //nolint:errcheck // it was only read
 	a.tuneMemory(data.Rows)
-	x := &scoring{app: a, s: s, book: book, data: data}
+	x := &scoring{app: a, s: s, price: price, data: data}
 	if err := x.open(); err != nil {
 		return err
 	}
@@ -96,21 +97,20 @@ func (a *app) run(ctx context.Context, cfg *config.Config, format string) error 
 
 // open takes the run directory.
 func (x *scoring) open() error {
-	cfg, log := x.s.cfg, x.log
-	endpoint, err := endpointOf(cfg, log)
-	if err != nil {
+	var err error
+	if _, x.infos, err = x.s.metrics(noPanel); err != nil {
 		return err
 	}
-	if _, x.infos, err = x.s.metrics(noJudge); err != nil {
-		return err
-	}
-	resolved, err := eval.MarshalJSON(cfg.Resolved())
+	resolved, err := eval.MarshalJSON(x.s.cfg.Resolved())
 	if err != nil {
 		return fmt.Errorf("write the configuration to the manifest: %w", err)
 	}
-	identity := x.s.identity(endpoint, x.infos, x.data)
+	identity, err := x.s.identity(x.infos, x.data)
+	if err != nil {
+		return err
+	}
 	dir, err := run.Open(x.s.outDir(identity), run.Manifest{
-		Tool: "ragjudge " + versionString(), Identity: identity, PriceDate: x.book.Table.Date, Config: resolved,
+		Tool: "ragjudge " + versionString(), Identity: identity, PriceDate: x.price.table.Date, Config: resolved,
 		Dataset: run.Dataset{Path: x.data.Path, Format: string(x.data.Format), SHA256: x.data.SHA256, Rows: x.s.rows(x.data),
 			LastRow: x.data.Rows + x.data.BadLines},
 	})
@@ -141,7 +141,7 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		if m := meter.Load(); m != nil {
 			c = m.Snapshot().Total
 		}
-		return spending{calls: int(c.Paid), hits: int(c.Hits + c.Shared), limited: int(c.RateLimited), costUSD: c.CostUSD, priced: c.UnknownPrice+c.UnknownUsage == 0 || cfg.Judge.Provider == config.Lexical}
+		return spending{calls: int(c.Paid), hits: int(c.Hits + c.Shared), limited: int(c.RateLimited), costUSD: c.CostUSD, priced: c.UnknownPrice+c.UnknownUsage == 0 || offline(cfg)}
 	})
 	stats, runErr := run.Stats{}, error(nil)
 	func() {
@@ -150,18 +150,22 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		_ = level.UnmarshalText([]byte(cfg.Run.LogLevel)) // checked when the configuration was loaded
 		log := newLogger(prog, cfg.Run.LogFormat, level)
 		spent := x.dir.Manifest.Charged.Plus(x.dir.Carried())
-		if x.chain, runErr = x.newChain(cfg, x.book, spent, x.dir.Manifest.Started, log); runErr != nil {
+		if x.chain, runErr = x.newChain(cfg, x.price, spent, x.dir.Manifest.Started, log); runErr != nil {
 			return
 		}
 		meter.Store(x.chain.meter)
+		var panel metrics.Panel
+		if panel, runErr = x.s.panel(x.chain.client); runErr != nil {
+			return
+		}
 		var list []eval.Metric
-		if list, _, runErr = x.s.metrics(x.s.newJudge(x.chain)); runErr != nil {
+		if list, _, runErr = x.s.metrics(panel); runErr != nil {
 			return
 		}
 		hard, cancel := graceful(ctx, cfg.Limits.Grace, log)
 		defer cancel()
 		stats, runErr = x.dir.Execute(hard, src, run.Options{
-			Metrics: list, Workers: cfg.Limits.Concurrency, Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: tracker(cfg.Judge.Provider == config.Lexical),
+			Metrics: list, Workers: cfg.Limits.Concurrency, Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: tracker(offline(cfg)),
 			OnRow: func(*eval.Result, run.Usage) { prog.Row() },
 			OnPanic: func(metric string, row int, reason string) {
 				log.Error("a metric failed by a fault of ragjudge; please report it", "metric", metric, "row", row, "panic", reason)
@@ -189,9 +193,8 @@ func (x *scoring) finish(ctx context.Context, started time.Time, stats run.Stats
 		x.dir.Manifest.Charged = run.Charged(x.chain.budget.Spent())
 	}
 	x.dir.Manifest.Served = x.served()
-	if x.chain.backend != nil {
-		x.dir.Manifest.Learnt = x.chain.backend.Learnt()
-	}
+	x.dir.Manifest.Judges = x.judges()
+	x.dir.Manifest.Learnt = x.chain.learnt()
 	if err := x.dir.Finish(outcome(stop), stats); err != nil {
 		return nil, cmp.Or(stop, err)
 	}
@@ -210,11 +213,11 @@ func (x *scoring) finish(ctx context.Context, started time.Time, stats run.Stats
 
 // describe fills in what the summary can't know from the results.
 func (x *scoring) describe(sum *report.Summary, started time.Time, stats run.Stats, stop error) {
-	cfg, total := x.s.cfg, x.s.rows(x.data)
+	total := x.s.rows(x.data)
 	sum.Rows, sum.Complete = &total, sum.RowsDone == total && stop == nil
 	sum.Dataset = report.Dataset{Name: x.data.Path, Hash: "sha256:" + x.data.SHA256}
 	if x.s.judged {
-		sum.Judge = &report.Judge{Provider: cfg.Judge.Provider, Model: judgeModel(cfg), Served: x.dir.Manifest.Served, Offline: cfg.Judge.Provider == config.Lexical}
+		x.describeJudges(sum)
 	}
 	sum.Usage = x.usage(x.dir.Manifest.Total())
 	sum.LastExecution = &report.Execution{
@@ -224,18 +227,6 @@ func (x *scoring) describe(sum *report.Summary, started time.Time, stats run.Sta
 	if stop != nil {
 		sum.LastExecution.ExitReason = stop.Error()
 	}
-}
-
-// served are the names under which the judge answered, in all executions.
-func (x *scoring) served() []string {
-	names := x.dir.Manifest.Served
-	for name := range x.chain.meter.Snapshot().Models {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // graceful returns a context that ends some time after ctx, so that what is in
@@ -269,17 +260,21 @@ func tracker(offline bool) func(context.Context) (context.Context, func() run.Us
 	return func(ctx context.Context) (context.Context, func() run.Usage) {
 		var t llm.Tally
 		return llm.WithTally(ctx, &t), func() run.Usage {
-			c := t.Counts()
-			if offline {
-				return run.Usage{Calls: int(c.Paid), CacheHits: int(c.Hits + c.Shared), Attempts: int(c.Attempts)}
-			}
-			return run.Usage{
-				Calls: int(c.Paid), CacheHits: int(c.Hits + c.Shared), Attempts: int(c.Attempts),
-				PromptTokens: c.Usage.PromptTokens, CompletionTokens: c.Usage.CompletionTokens,
-				CachedTokens: c.Usage.CachedTokens, ReasoningTokens: c.Usage.ReasoningTokens,
-				UnknownUsage: int(c.UnknownUsage + c.Unclear), CostUSD: c.CostUSD, UnpricedCalls: int(c.UnknownPrice),
-			}
+			return usageOf(t.Counts(), offline)
 		}
+	}
+}
+
+// usageOf puts counts into a run's form.
+func usageOf(c llm.Counts, offline bool) run.Usage {
+	if offline {
+		return run.Usage{Calls: int(c.Paid), CacheHits: int(c.Hits + c.Shared), Attempts: int(c.Attempts)}
+	}
+	return run.Usage{
+		Calls: int(c.Paid), CacheHits: int(c.Hits + c.Shared), Attempts: int(c.Attempts),
+		PromptTokens: c.Usage.PromptTokens, CompletionTokens: c.Usage.CompletionTokens,
+		CachedTokens: c.Usage.CachedTokens, ReasoningTokens: c.Usage.ReasoningTokens,
+		UnknownUsage: int(c.UnknownUsage + c.Unclear), CostUSD: c.CostUSD, UnpricedCalls: int(c.UnknownPrice),
 	}
 }
 
@@ -291,7 +286,7 @@ func (x *scoring) usage(u run.Usage) report.Usage {
 		Reasoning: int64(u.ReasoningTokens), Unknown: int64(u.UnknownUsage)}}
 	switch {
 	case u.UnpricedCalls > 0:
-		out.CostReason = fmt.Sprintf("no price is known for %s (%d calls); set judge.price_input and judge.price_output", judgeModel(x.s.cfg), u.UnpricedCalls)
+		out.CostReason = fmt.Sprintf("no price is known for %s (%d calls); set judge.price_input and judge.price_output", strings.Join(x.price.unpriced(), ", "), u.UnpricedCalls)
 	case u.UnknownUsage > 0:
 		out.CostReason = fmt.Sprintf("the server did not tell the tokens of %d attempts; the rest cost $%.4f", u.UnknownUsage, u.CostUSD)
 	default:

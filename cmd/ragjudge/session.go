@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ragjudge/ragjudge/config"
-	"github.com/ragjudge/ragjudge/cost"
 	"github.com/ragjudge/ragjudge/dataset"
 	"github.com/ragjudge/ragjudge/eval"
 	"github.com/ragjudge/ragjudge/judge"
@@ -50,17 +49,22 @@ func newSession(cfg *config.Config) (*session, error) {
 // checkJudge asks for a judge if a metric needs one. If none does, the offline
 // judge stands in, which is never asked: no key is needed then.
 func (s *session) checkJudge() error {
-	j := &s.cfg.Judge
-	switch {
-	case !s.judged:
-		j.Provider = config.Lexical
-	case j.Provider == config.Lexical:
-	case j.Model == "":
-		return fmt.Errorf("%s: no model is named; set judge.model, or judge.provider = \"lexical\" to try things out offline", s.cfg.Place("judge.model"))
-	case j.Provider == config.Azure && j.BaseURL == "":
-		return fmt.Errorf("%s: Azure needs judge.base_url, such as https://NAME.openai.azure.com", s.cfg.Place("judge.base_url"))
+	if !s.judged {
+		s.cfg.Judge.Provider, s.cfg.Judges, s.cfg.Panel.Trials = config.Lexical, nil, 1
+		return nil
 	}
-	return nil
+	var errs []error
+	for i, j := range s.cfg.AllJudges() {
+		place := func(name string) string { return s.cfg.Place(s.cfg.JudgeKey(i, name)) }
+		switch {
+		case j.Provider == config.Lexical:
+		case j.Model == "":
+			errs = append(errs, fmt.Errorf("%s: no model is named; set judge.model, or judge.provider = \"lexical\" to try things out offline", place("model")))
+		case j.Provider == config.Azure && j.BaseURL == "":
+			errs = append(errs, fmt.Errorf("%s: Azure needs judge.base_url, such as https://NAME.openai.azure.com", place("base_url")))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func loadPrompts(cfg *config.Config) (*prompts.Set, error) {
@@ -180,13 +184,16 @@ func (s *session) chooseGates() error {
 	return errors.Join(errs...)
 }
 
-// metrics makes the metrics over a judge.
-func (s *session) metrics(j *judge.Judge) ([]eval.Metric, []eval.Info, error) {
+// noPanel stands in for the judges where metrics only describe themselves.
+var noPanel = metrics.Panel{Seats: []metrics.Seat{{Judge: noJudge}}}
+
+// metrics makes the metrics over the judges.
+func (s *session) metrics(p metrics.Panel) ([]eval.Metric, []eval.Info, error) {
 	var list []eval.Metric
 	var infos []eval.Info
 	for _, name := range s.names {
 		opt := s.options[name]
-		opt.Judge = j
+		opt.Panel = p
 		m, err := metrics.New(name, opt)
 		if err != nil {
 			return nil, nil, usageError(err)
@@ -197,7 +204,7 @@ func (s *session) metrics(j *judge.Judge) ([]eval.Metric, []eval.Info, error) {
 }
 
 // identity is everything that makes the run's scores what they are.
-func (s *session) identity(endpoint string, infos []eval.Info, data dataset.Info) []run.Item {
+func (s *session) identity(infos []eval.Info, data dataset.Info) ([]run.Item, error) {
 	c := s.cfg
 	items := []run.Item{
 		{Name: "dataset", Value: "sha256:" + data.SHA256},
@@ -222,22 +229,20 @@ func (s *session) identity(endpoint string, infos []eval.Info, data dataset.Info
 		items = append(items, run.Item{Name: "metric." + info.Name, Value: fmt.Sprintf("version %d%s", info.Version, s.settings(info.Name))})
 	}
 	if !s.judged {
-		return items
+		return items, nil
 	}
-	items = append(items,
-		run.Item{Name: "judge.endpoint", Value: endpoint},
-		run.Item{Name: "judge.model", Value: judgeModel(c)},
-		run.Item{Name: "judge.temperature", Value: show(temperature(c))},
-		run.Item{Name: "judge.max_tokens", Value: fmt.Sprint(c.Judge.MaxTokens)},
-		run.Item{Name: "judge.seed", Value: show(c.Judge.Seed)},
-	)
+	judges, err := s.judgeItems()
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, judges...)
 	for _, t := range s.prompts.List() {
 		if !s.uses(t.Name) {
 			continue
 		}
 		items = append(items, run.Item{Name: "prompt." + t.Name, Value: t.Hash})
 	}
-	return items
+	return items, nil
 }
 
 // uses reports whether a metric of the run uses the template. The one that
@@ -309,17 +314,17 @@ func runName(paths []string) string {
 
 // prepare checks the configuration and reads the dataset once: what a run and
 // an estimate have in common.
-func (a *app) prepare(cfg *config.Config) (*session, *cost.Book, *dataset.Reader, dataset.Info, error) {
+func (a *app) prepare(cfg *config.Config) (*session, *prices, *dataset.Reader, dataset.Info, error) {
 	s, err := newSession(cfg)
 	if err != nil {
 		return nil, nil, nil, dataset.Info{}, err
 	}
-	book, err := newBook(cfg, a.log)
+	price, err := newPrices(cfg, a.log)
 	if err != nil {
 		return nil, nil, nil, dataset.Info{}, err
 	}
 	reader, data, err := a.openDataset(cfg)
-	return s, book, reader, data, err
+	return s, price, reader, data, err
 }
 
 // openDataset opens the input and reads it once, so that everything that is
