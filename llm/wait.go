@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"encoding/json"
 	"math"
 	"net/http"
 	"regexp"
@@ -15,23 +14,39 @@ import (
 const maxToldWait = 365 * 24 * time.Hour
 
 // toldWait is the wait that a reply asks for: 0 if it asks for none. Headers
-// go before the body, since the servers round in the body's prose.
+// go before the body, since the servers round in the body's prose; of the
+// body, members that are made for it go before prose.
 func toldWait(h http.Header, body []byte, now time.Time) time.Duration {
-	if d, ok := seconds(h.Get("Retry-After-Ms")); ok {
-		return bounded(d / 1000)
+	now = serverTime(h, now)
+	for _, name := range []string{"Retry-After-Ms", "X-Ms-Retry-After-Ms"} {
+		if ms, ok := plainNumber(h.Get(name)); ok && ms > 0 {
+			return bounded(ms / 1000)
+		}
 	}
-	if v := strings.TrimSpace(h.Get("Retry-After")); v != "" {
-		if d, ok := waitUntil(v, serverTime(h, now)); ok {
+	for _, source := range []func() (time.Duration, bool){
+		func() (time.Duration, bool) { return retryAfter(h, now) },
+		func() (time.Duration, bool) { return exhaustedReset(h, now) },
+		func() (time.Duration, bool) { return waitInBody(body, now) },
+		func() (time.Duration, bool) { return onlyReset(h, now) },
+	} {
+		if d, ok := source(); ok && d > 0 {
 			return d
 		}
 	}
-	if d, ok := exhaustedReset(h, now); ok {
-		return d
+	return 0
+}
+
+// retryAfter is the longest of the headers of that name: a gateway may put its
+// own beside that of the server.
+func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
+	for _, name := range []string{"Retry-After", "X-Ratelimit-Retry-After"} {
+		for _, v := range h.Values(name) {
+			if d, readable := waitUntil(v, now); readable {
+				wait, ok = max(wait, d), true
+			}
+		}
 	}
-	if d, ok := retryInfo(body); ok {
-		return d
-	}
-	return waitInText(string(body))
+	return wait, ok
 }
 
 // serverTime is the server's own clock, against which its times are meant; ours
@@ -44,29 +59,73 @@ func serverTime(h http.Header, now time.Time) time.Time {
 }
 
 // exhaustedReset is the longest time until a budget is whole again, of those
-// budgets of which nothing remains.
+// budgets of which nothing remains. Every server has names of its own, and they
+// have this in common: "ratelimit", then "remaining" beside "reset", with the
+// budget's name before or after.
 func exhaustedReset(h http.Header, now time.Time) (wait time.Duration, ok bool) {
-	info := ratesOf(h, now)
-	// Together and OpenRouter tell one budget, without its name.
-	if n, err := strconv.ParseFloat(strings.TrimSpace(h.Get("X-Ratelimit-Remaining")), 64); err == nil && n <= 0 {
-		wait, ok = waitUntil(h.Get("X-Ratelimit-Reset"), serverTime(h, now))
+	for name := range h {
+		reset, is := resetBeside(name)
+		if !is {
+			continue
+		}
+		if n, err := strconv.ParseFloat(strings.TrimSpace(h.Get(name)), 64); err != nil || n > 0 {
+			continue
+		}
+		if d, readable := waitUntil(h.Get(reset), now); readable {
+			wait, ok = max(wait, d), true
+		}
 	}
-	for _, b := range []struct {
-		remaining *float64
-		reset     *time.Duration
-	}{{info.RemainingRequests, info.ResetRequests}, {info.RemainingTokens, info.ResetTokens}} {
-		if b.remaining != nil && *b.remaining <= 0 && b.reset != nil {
-			wait, ok = max(wait, *b.reset), true
+	// The form of the draft standard: "limit=10, remaining=0, reset=7", or
+	// `"default";r=0;t=7`.
+	for _, v := range h.Values("Ratelimit") {
+		for budget := range strings.SplitSeq(v, `"`) {
+			m := draftBudget.FindStringSubmatch(budget)
+			if m == nil {
+				continue
+			}
+			if d, readable := waitUntil(m[1], now); readable {
+				wait, ok = max(wait, d), true
+			}
 		}
 	}
 	return wait, ok
 }
 
-// rateHeaders are the prefixes under which servers tell their limits: OpenAI's
-// and its many followers', and Anthropic's.
-var rateHeaders = []struct{ limit, remaining, reset string }{
-	{"X-Ratelimit-Limit-", "X-Ratelimit-Remaining-", "X-Ratelimit-Reset-"},
-	{"Anthropic-Ratelimit-%s-Limit", "Anthropic-Ratelimit-%s-Remaining", "Anthropic-Ratelimit-%s-Reset"},
+var draftBudget = regexp.MustCompile(`\b(?:remaining|r)=0\b.*?\b(?:reset|t)=(\d+)`)
+
+// resetBeside returns the name of the header that says when a budget is whole
+// again, given the one that says what remains of it.
+func resetBeside(remaining string) (reset string, ok bool) {
+	lower := strings.ToLower(remaining)
+	at := strings.Index(lower, "remaining")
+	if at < 0 || !strings.Contains(strings.ReplaceAll(lower, "-", ""), "ratelimit") {
+		return "", false
+	}
+	return http.CanonicalHeaderKey(lower[:at] + "reset" + lower[at+len("remaining"):]), true
+}
+
+// onlyReset is the time of the one reset of a server that tells nothing else.
+func onlyReset(h http.Header, now time.Time) (wait time.Duration, ok bool) {
+	for name := range h {
+		flat := strings.ReplaceAll(strings.ToLower(name), "-", "")
+		switch {
+		case !strings.Contains(flat, "ratelimit"):
+		case strings.Contains(flat, "remaining"):
+			return 0, false
+		case strings.HasSuffix(flat, "ratelimitreset"):
+			wait, ok = waitUntil(h.Get(name), now)
+		}
+	}
+	return wait, ok
+}
+
+// rateHeaders are the names under which servers tell their limits a minute:
+// OpenAI's and its many followers', with the minute in the name, Mistral's, and
+// Anthropic's, whose own limit of input tokens is the tighter one for a judge
+// where no sum is told. A name that stands for another time is not among them.
+var rateHeaders = map[string][]string{
+	"Requests": {"x-ratelimit-%s-requests", "x-ratelimit-%s-requests-minute", "x-ratelimit-%s-req-minute", "anthropic-ratelimit-requests-%s"},
+	"Tokens":   {"x-ratelimit-%s-tokens", "x-ratelimit-%s-tokens-minute", "anthropic-ratelimit-tokens-%s", "anthropic-ratelimit-input-tokens-%s"},
 }
 
 // ratesOf reads what the headers say about limits. What is absent or can't be
@@ -82,16 +141,15 @@ func ratesOf(h http.Header, now time.Time) RateInfo {
 		{"Requests", &info.LimitRequests, &info.RemainingRequests, &info.ResetRequests},
 		{"Tokens", &info.LimitTokens, &info.RemainingTokens, &info.ResetTokens},
 	} {
-		for _, names := range rateHeaders {
-			get := func(pattern string) string {
-				if strings.Contains(pattern, "%s") {
-					return h.Get(strings.Replace(pattern, "%s", kind.name, 1))
-				}
-				return h.Get(pattern + kind.name)
+		for _, pattern := range rateHeaders[kind.name] {
+			get := func(what string) string { return h.Get(strings.Replace(pattern, "%s", what, 1)) }
+			before := *kind.limit
+			setNumber(kind.limit, get("limit"))
+			if before != nil {
+				continue // what remains of another budget is not what remains of this one
 			}
-			setNumber(kind.limit, get(names.limit))
-			setNumber(kind.remaining, get(names.remaining))
-			if d, ok := waitUntil(get(names.reset), now); ok && *kind.reset == nil {
+			setNumber(kind.remaining, get("remaining"))
+			if d, ok := waitUntil(get("reset"), now); ok && *kind.reset == nil {
 				*kind.reset = &d
 			}
 		}
@@ -100,8 +158,7 @@ func ratesOf(h http.Header, now time.Time) RateInfo {
 }
 
 func setNumber(p **float64, text string) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if *p == nil && err == nil && v >= 0 && !math.IsInf(v, 0) {
+	if v, ok := plainNumber(text); ok && *p == nil {
 		*p = &v
 	}
 }
@@ -109,101 +166,134 @@ func setNumber(p **float64, text string) {
 func (r RateInfo) empty() bool { return r == RateInfo{} }
 
 // waitUntil reads the ways in which servers tell a wait: seconds, whole or not;
-// Go's durations ("1m30.5s"), also in days; HTTP dates and RFC 3339 times;
-// seconds or milliseconds since 1970. A time in the past is no wait. It
-// reports false for whatever else, and for a negative wait.
+// durations ("1m30.5s", "2d", "6 minutes", "PT1M30S", "00:01:30"); the three
+// dates of HTTP and RFC 3339 times; seconds, or parts of them, since 1970. A
+// time in the past is no wait. It reports false for whatever else, and for a
+// negative wait.
 func waitUntil(text string, now time.Time) (time.Duration, bool) {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return 0, false
-	}
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
+	text = strings.Trim(strings.TrimSpace(text), `"`)
+	if n, ok := plainNumber(text); ok {
+		epoch := float64(now.UnixMilli()) / 1000
 		switch {
-		case math.IsNaN(n) || math.IsInf(n, 0) || n < 0:
-			return 0, false
-		case n >= 1e11: // milliseconds since 1970
-			return bounded(n/1000 - float64(now.UnixMilli())/1000), true
-		case n >= 1e9: // seconds since 1970
-			return bounded(n - float64(now.UnixMilli())/1000), true
+		case n >= 1e17: // nanoseconds since 1970
+			return bounded(n/1e9 - epoch), true
+		case n >= 1e14: // microseconds
+			return bounded(n/1e6 - epoch), true
+		case n >= 1e11: // milliseconds
+			return bounded(n/1e3 - epoch), true
+		case n >= 1e9: // seconds
+			return bounded(n - epoch), true
 		}
 		return bounded(n), true
 	}
 	if d, ok := duration(text); ok {
 		return d, true
 	}
-	if t, err := http.ParseTime(text); err == nil {
-		return bounded(t.Sub(now).Seconds()), true
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
+	if t, ok := moment(text); ok {
 		return bounded(t.Sub(now).Seconds()), true
 	}
 	return 0, false
 }
 
-var dayPart = regexp.MustCompile(`^(\d+(?:\.\d+)?)d`)
+// moments are the forms of a point in time. One without a zone is meant in
+// UTC; a zone of another name than GMT and UTC is not known here.
+var moments = []string{
+	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 UTC", "2006-01-02 15:04:05",
+	"Mon, 02 Jan 2006 15:04:05 UTC", time.RFC1123Z,
+}
 
-// duration is time.ParseDuration with days.
-func duration(text string) (time.Duration, bool) {
-	var days float64
-	if m := dayPart.FindStringSubmatch(text); m != nil {
-		days, _ = strconv.ParseFloat(m[1], 64)
-		if text = text[len(m[0]):]; text == "" {
-			return bounded(days * 86400), true
+func moment(text string) (time.Time, bool) {
+	if t, err := http.ParseTime(text); err == nil {
+		return t, true
+	}
+	for _, form := range moments {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, true
 		}
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
+	return time.Time{}, false
+}
+
+// plainNumber reads a number that is 0 or more and written as people write it.
+func plainNumber(text string) (float64, bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return (r < '0' || r > '9') && !strings.ContainsRune(".eE+", r) }) {
 		return 0, false
 	}
-	return bounded(days*86400 + d.Seconds()), true
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil && !math.IsInf(n, 0)
 }
 
-func seconds(text string) (float64, bool) {
-	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	return n, err == nil && n >= 0 && !math.IsInf(n, 0)
+var (
+	clockForm    = regexp.MustCompile(`^(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?)$`)
+	durationForm = regexp.MustCompile(`(?i)^(?:` + durationPart + `(?:\s*(?:,|and)\s*|\s*))+$`)
+	partForm     = regexp.MustCompile(`(?i)` + durationPart)
+)
+
+// durationPart is one number with its unit. The longer units come first.
+const durationPart = `(\d+(?:\.\d+)?)\s*(milliseconds?|millis|msecs?|ms|microseconds?|us|µs|μs|ns|weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)`
+
+// duration reads Go's durations, also in days and weeks, and those in words or
+// of ISO 8601.
+func duration(text string) (time.Duration, bool) {
+	text = strings.TrimSpace(text)
+	if m := clockForm.FindStringSubmatch(text); m != nil {
+		return bounded(parse(m[1])*3600 + parse(m[2])*60 + parse(m[3])), true
+	}
+	if iso, ok := strings.CutPrefix(strings.ToUpper(text), "P"); ok {
+		days, clock, _ := strings.Cut(iso, "T")
+		if strings.ContainsAny(days, "MY") {
+			return 0, false // months and years have no fixed length
+		}
+		text = days + clock
+	}
+	if !durationForm.MatchString(text) {
+		return 0, false
+	}
+	var sum float64
+	for _, m := range partForm.FindAllStringSubmatch(text, -1) {
+		sum += parse(m[1]) * unitSeconds(strings.ToLower(m[2]))
+	}
+	return bounded(sum), true
 }
 
+func parse(digits string) float64 {
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return math.MaxFloat64 // the digits are digits: there are too many of them
+	}
+	return n
+}
+
+func unitSeconds(unit string) float64 {
+	switch {
+	case strings.HasPrefix(unit, "mil"), unit == "ms", strings.HasPrefix(unit, "msec"):
+		return 1e-3
+	case strings.HasPrefix(unit, "mic"), unit == "us", unit == "µs", unit == "μs":
+		return 1e-6
+	case unit == "ns":
+		return 1e-9
+	case strings.HasPrefix(unit, "m"):
+		return 60
+	case strings.HasPrefix(unit, "h"):
+		return 3600
+	case strings.HasPrefix(unit, "d"):
+		return 86400
+	case strings.HasPrefix(unit, "w"):
+		return 7 * 86400
+	}
+	return 1
+}
+
+// bounded makes a duration of seconds, to the millisecond, and none of a
+// negative number. A wait is never rounded to none.
 func bounded(s float64) time.Duration {
 	if s >= maxToldWait.Seconds() {
 		return maxToldWait
 	}
-	return time.Duration(max(s, 0) * float64(time.Second)).Round(time.Millisecond)
-}
-
-// retryInfo finds the retryDelay of google.rpc.RetryInfo in an error's details.
-func retryInfo(body []byte) (time.Duration, bool) {
-	m := retryDelay.FindSubmatch(body)
-	if m == nil {
-		return 0, false
+	d := time.Duration(max(s, 0) * float64(time.Second))
+	if rounded := d.Round(time.Millisecond); rounded > 0 || d == 0 {
+		return rounded
 	}
-	var text string
-	if err := json.Unmarshal(m[1], &text); err != nil {
-		return 0, false
-	}
-	return duration(text)
-}
-
-var (
-	retryDelay = regexp.MustCompile(`"retryDelay"\s*:\s*("[^"]*")`)
-	// "try again in 1m2.5s", "reset after 12h34m16s", "retry after 20 seconds"
-	waitPhrase = regexp.MustCompile(`(?i)(?:again|retry|reset|available)\s+(?:in|after)\s+((?:\d+(?:\.\d+)?\s*(?:d|h|ms|m|s)[a-z]*\s*)+)`)
-	waitPart   = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(ms|millisecond|d|h|m|s)`)
-)
-
-// waitInText finds a wait in an error's prose; 0 for none.
-func waitInText(text string) time.Duration {
-	m := waitPhrase.FindStringSubmatch(text)
-	if m == nil {
-		return 0
-	}
-	units := map[string]float64{"ms": 0.001, "millisecond": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
-	var sum float64
-	for _, part := range waitPart.FindAllStringSubmatch(m[1], -1) {
-		n, err := strconv.ParseFloat(part[1], 64)
-		if err != nil {
-			return 0
-		}
-		sum += n * units[strings.ToLower(part[2])]
-	}
-	return bounded(sum)
+	return time.Millisecond
 }
