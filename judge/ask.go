@@ -293,6 +293,8 @@ func checkOf[T any](decode func(string) (T, *problem)) func(*llm.Response) error
 // final reports a reply that ends the ask, whatever its content is.
 func final(r *llm.Response) *problem {
 	switch {
+	case wasCut(r) && strings.TrimFunc(r.Content, isBlank) == "" && (r.Reasoning != "" || r.Usage.ReasoningTokens > 0):
+		return problemf(CodeTruncated, "the model spent all its tokens on reasoning, also with twice as many; raise judge.max_tokens, or ask for less reasoning in judge.extra_body")
 	case wasCut(r):
 		return problemf(CodeTruncated, "the reply was cut by the limit of tokens, also with twice as many")
 	case r.Refusal != "":

@@ -337,6 +337,14 @@ func TestCutReply(t *testing.T) {
 			t.Errorf("kept %q", u.Reply)
 		}
 	})
+	t.Run("all of it reasoning", func(t *testing.T) {
+		spent := &llm.Response{Reasoning: whole, FinishReason: llm.FinishLength}
+		j, _ := scripted(t, spent, spent)
+		_, err := j.Verdicts(t.Context(), faithfulness("a", "b"))
+		if u := unusable(t, err, judge.CodeTruncated); !strings.Contains(u.Message, "reasoning") {
+			t.Errorf("says %s", u.Message)
+		}
+	})
 	t.Run("in another provider's words", func(t *testing.T) {
 		j, _ := scripted(t, &llm.Response{Content: whole, FinishReason: "MAX_TOKENS"}, whole)
 		if _, err := j.Verdicts(t.Context(), faithfulness("a", "b")); err != nil {

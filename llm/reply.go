@@ -177,7 +177,7 @@ func told(raw json.RawMessage) bool {
 // finishReason puts the words of other servers into OpenAI's.
 func finishReason(s string) FinishReason {
 	switch strings.ToLower(s) {
-	case "max_tokens", "model_length", "max_output_tokens", "max_length", "token_limit", "model_context_window_exceeded", "context_length_exceeded":
+	case "max_tokens", "model_length", "max_output_tokens", "max_new_tokens", "max_length", "token_limit", "length_limit", "incomplete", "model_context_window_exceeded", "context_length_exceeded":
 		return FinishLength
 	case "safety", "prohibited_content", "blocklist", "content_filtered", "content_filter_error", "guardrail_intervened", "recitation", "spii", "sensitive", "refusal":
 		return FinishContentFilter

@@ -17,6 +17,10 @@ import (
 // much; and no server has so short a context by default.
 const minCounted = 1000
 
+// CodePromptTruncated is the Code of an Error for a prompt that was cut. The
+// server has answered: it is no call that failed, and the next one is cut again.
+const CodePromptTruncated = "prompt_truncated"
+
 // PromptCut reports that a server read only a part of a prompt, by the tokens
 // that were counted in it and those that the server says it read.
 //
@@ -43,7 +47,7 @@ func contextSized(n int) bool { return n >= 1023 && (n%1024 == 0 || n%1024 == 10
 
 // WholePrompt refuses replies to prompts that the server has cut, as PromptCut
 // finds them: such a reply becomes an Error of kind Row and code
-// "prompt_truncated". It stands under Cached, so that none is stored, and above
+// CodePromptTruncated. It stands under Cached, so that none is stored, and above
 // Retry: the same prompt would be cut again. Set its fields before the first
 // call. It is safe for concurrent use.
 type WholePrompt struct {
@@ -80,7 +84,7 @@ func (w *WholePrompt) Complete(ctx context.Context, req *Request) (*Response, er
 	if !PromptCut(counted, resp.Usage) {
 		return resp, nil
 	}
-	e := &Error{Kind: Row, Code: "prompt_truncated", Status: 200,
+	e := &Error{Kind: Row, Code: CodePromptTruncated, Status: 200,
 		Message: fmt.Sprintf("the server read %d tokens of a prompt of about %d: it has cut it without saying so, and a verdict on the rest is none", resp.Usage.PromptTokens, counted),
 		Hint:    "give the model a longer context at the server (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH; llama.cpp: --ctx-size; vLLM: --max-model-len), or retrieve less",
 	}

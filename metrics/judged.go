@@ -82,6 +82,9 @@ func unjudged(ctx context.Context, err error, claims []string) (eval.Score, erro
 		return eval.Score{}, err
 	}
 	e := llm.AsError(err)
+	if e.Code == llm.CodePromptTruncated { // the judge has answered, to a part of what it was asked
+		return eval.Without(eval.Unscored, "%v", e), nil
+	}
 	return eval.Without(eval.Failed, "%s: %v", e.Kind, e), nil
 }
 

@@ -203,6 +203,7 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 		{"transient", row(llm.Transient), eval.Failed, []string{"transient", "some_code", "said so"}},
 		{"rate limited", row(llm.RateLimited), eval.Failed, []string{"rate_limited", "some_code"}},
 		{"row", row(llm.Row), eval.Failed, []string{"row", "some_code"}},
+		{"cut prompt", &llm.Error{Kind: llm.Row, Code: llm.CodePromptTruncated, Message: "read a half"}, eval.Unscored, []string{"prompt_truncated", "read a half"}},
 		{"fatal", row(llm.Fatal), "", nil},
 		{"wait too long", row(llm.WaitTooLong), "", nil},
 		{"over budget", row(llm.OverBudget), "", nil},
