@@ -1,19 +1,16 @@
 package metrics
 
-import "github.com/ragjudge/ragjudge/eval"
+import (
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/ranking"
+)
 
 var f1Family = Family{
-	Name: "f1", CutOff: NeedsCutOff, Aliases: []string{"f1score", "fscore", "f1atk"},
-	build: func(k int, _ Options) eval.Metric {
-		return newRankingMetric("f1", k,
+	Name: "f1", CutOff: NeedsCutOff, Aliases: []string{"f1score", "fscore", "f1atk"}, Options: rankingOptions,
+	build: func(k int, opt Options) eval.Metric {
+		return newRankingMetric("f1", k, opt.Ranking,
 			"2 x precision@k x recall@k / (precision@k + recall@k); 0 if both are 0",
 			"The harmonic mean of precision@k and recall@k: high only if both are.",
-			func(r ranking) float64 {
-				p, c := precisionAt(r, k), recallAt(r, k)
-				if p+c == 0 {
-					return 0
-				}
-				return 2 * p * c / (p + c)
-			})
+			func(l *ranking.List) float64 { return l.F1(k) })
 	},
 }

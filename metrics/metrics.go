@@ -61,6 +61,8 @@ var All = []Family{
 	mapFamily,
 	ndcgFamily,
 	rPrecisionFamily,
+	bprefFamily,
+	judgedFamily,
 	exactMatchFamily,
 	tokenF1Family,
 	rougeLFamily,

@@ -59,6 +59,8 @@ type Options struct {
 	Gain Gain
 	// Mode is read by answer_relevance.
 	Mode Mode
+	// Ranking is read by the metrics over ids.
+	Ranking RankingOptions
 	// Text is read by the metrics that compare response and reference as texts.
 	Text TextOptions
 }
@@ -91,6 +93,8 @@ func (o Options) With(metric string, keys map[string]any) (Options, error) {
 		set := o.set
 		if f.readsText() {
 			set = o.Text.set
+		} else if isRankingOption(key) {
+			set = o.Ranking.set
 		}
 		if err := set(key, keys[key]); err != nil {
 			return o, fmt.Errorf("set option %s of metric %s: %w", key, f.Name, err)
@@ -154,6 +158,9 @@ func (o Options) check(metric string) error {
 	if err := oneOf(metric, optGain, o.Gain, GainLinear, GainExponential); err != nil {
 		return err
 	}
+	if err := o.Ranking.check(metric); err != nil {
+		return err
+	}
 	if err := o.Text.check(metric); err != nil {
 		return err
 	}
@@ -181,6 +188,7 @@ func (o Options) withDefaults() Options {
 	if o.Mode == "" {
 		o.Mode = ModeRubric
 	}
+	o.Ranking = o.Ranking.withDefaults()
 	o.Text = o.Text.withDefaults()
 	return o
 }

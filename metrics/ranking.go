@@ -2,8 +2,11 @@ package metrics
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/ranking"
 )
 
 // Flags that the ranking metrics put on a score.
@@ -19,60 +22,49 @@ const (
 // rankingNeeds are the fields of every metric over ids.
 var rankingNeeds = []eval.Field{eval.FieldRetrievedContextIDs, eval.FieldReferenceContextIDs}
 
-// rankingDoc is what every metric over ids has in common. It is the convention
-// "rag".
-const rankingDoc = " Ids are compared as texts; a grade above 0 is relevant. A repeated id counts once, at its first rank, and the ids behind it move up."
-
-// ranking is a list of retrieved ids with what is known about them.
-type ranking struct {
-	// ids are the retrieved ids, best first, each once.
-	ids []string
-	// repeated reports that the retrieved list held an id more than once.
-	repeated bool
-	// grades are the judged ids; above 0 is relevant.
-	grades map[string]float64
-	// relevant is the number of relevant ids.
-	relevant int
+// rankingDoc is what every metric over ids has in common.
+func (o RankingOptions) doc() string {
+	level := "above 0"
+	if o.Level != ranking.AboveZero {
+		level = fmt.Sprintf("of %v or more", o.Level)
+	}
+	doc := " Ids are compared as texts; a grade " + level + " is relevant."
+	return doc + o.choose(
+		" A repeated id counts once, at its first rank, and the ids behind it move up.",
+		" By the convention of trec_eval 9.0.8: a grade below 0 is no judgement, a repeated id and a sample without judgements have no value.")
 }
 
-func rankingOf(s *eval.Sample) ranking {
-	r := ranking{grades: s.ReferenceContextIDs, ids: make([]string, 0, len(s.RetrievedContextIDs))}
+// ranked is a sample's list of retrieved ids with what is known about them.
+type ranked struct {
+	ranking.List
+	// repeated is an id that was retrieved more than once; empty if none was.
+	repeated string
+}
+
+func (o RankingOptions) rank(s *eval.Sample) *ranked {
+	judged := make([]float64, 0, len(s.ReferenceContextIDs))
+	for _, g := range s.ReferenceContextIDs {
+		judged = append(judged, g)
+	}
+	r := &ranked{}
+	grades := make([]float64, 0, len(s.RetrievedContextIDs))
 	seen := make(map[string]bool, len(s.RetrievedContextIDs))
 	for _, id := range s.RetrievedContextIDs {
 		if seen[id] {
-			r.repeated = true
+			if r.repeated == "" {
+				r.repeated = id
+			}
 			continue
 		}
 		seen[id] = true
-		r.ids = append(r.ids, id)
-	}
-	for _, g := range r.grades {
-		if g > 0 {
-			r.relevant++
+		g, ok := s.ReferenceContextIDs[id]
+		if !ok {
+			g = ranking.Unjudged()
 		}
+		grades = append(grades, g)
 	}
+	r.Set(o.Convention, o.Level, o.Convention.Judge(judged, o.Level), grades)
 	return r
-}
-
-// top returns the ids within the cut-off; k = 0 is no cut-off.
-func (r ranking) top(k int) []string {
-	if k == 0 {
-		return r.ids
-	}
-	return r.ids[:min(k, len(r.ids))]
-}
-
-func (r ranking) isRelevant(id string) bool { return r.grades[id] > 0 }
-
-// hits counts the relevant ids within the cut-off.
-func (r ranking) hits(k int) int {
-	n := 0
-	for _, id := range r.top(k) {
-		if r.isRelevant(id) {
-			n++
-		}
-	}
-	return n
 }
 
 // RankingDetail is the detail of a score over ids.
@@ -85,35 +77,36 @@ type RankingDetail struct {
 	HitRanks []int `json:"hit_ranks"`
 }
 
-func (r ranking) detail(k int) RankingDetail {
-	d := RankingDetail{Returned: len(r.top(k)), Relevant: r.relevant, HitRanks: []int{}}
-	for i, id := range r.top(k) {
-		if r.isRelevant(id) {
-			d.HitRanks = append(d.HitRanks, i+1)
-		}
+func (r *ranked) detail(k int) RankingDetail {
+	returned := len(r.Grades)
+	if k > 0 {
+		returned = min(k, returned)
 	}
-	return d
+	hits := append([]int{}, r.Hits[:r.HitsWithin(k)]...)
+	return RankingDetail{Returned: returned, Relevant: r.Relevant, HitRanks: hits}
 }
 
 // rankingMetric is a metric over ids: its description and its formula.
 type rankingMetric struct {
 	info eval.Info
+	opt  RankingOptions
 	// cut is the cut-off of the detail; 0 for none.
 	cut int
-	// value is the formula. It is called only where it has a value.
-	value func(r ranking) float64
+	// value is the formula. It is NaN where nothing was retrieved and it has
+	// no value then.
+	value func(l *ranking.List) float64
 	// vacuous is set if the value stands for "nothing to find" where there is
 	// no relevant id.
 	vacuous bool
 }
 
-func newRankingMetric(f string, k int, formula, doc string, value func(r ranking) float64) rankingMetric {
+func newRankingMetric(f string, k int, opt RankingOptions, formula, doc string, value func(l *ranking.List) float64) rankingMetric {
 	return rankingMetric{
 		info: eval.Info{
 			Name: withCutOff(f, k), Version: 1, Needs: rankingNeeds,
-			Calls: "none", Formula: formula, Doc: doc + rankingDoc,
+			Calls: "none", Formula: formula, Doc: doc + opt.doc(),
 		},
-		cut: k, value: value,
+		opt: opt, cut: k, value: value,
 	}
 }
 
@@ -125,16 +118,28 @@ func (m rankingMetric) Score(_ context.Context, s *eval.Sample) (eval.Score, err
 	if f := s.Missing(m.info.Needs); f != "" {
 		return eval.SkippedFor(f).Of(m.info), nil
 	}
-	r := rankingOf(s)
-	score := eval.Value(m.value(r)).WithDetail(r.detail(m.cut))
-	if r.relevant == 0 {
+	r := m.opt.rank(s)
+	if m.opt.Convention == ranking.TrecEval {
+		switch {
+		case r.repeated != "":
+			return eval.Without(eval.Undefined, "duplicate_ids: %q was retrieved twice, at which trec_eval stops", r.repeated).Of(m.info), nil
+		case r.Relevant+r.Nonrelevant == 0:
+			return eval.Without(eval.Undefined, "no_judgements: trec_eval leaves such a sample out").Of(m.info), nil
+		}
+	}
+	v := m.value(&r.List)
+	if math.IsNaN(v) && len(r.Grades) == 0 {
+		return eval.Without(eval.Undefined, "nothing_retrieved: there is no id to look at").WithDetail(r.detail(m.cut)).Of(m.info), nil
+	}
+	score := eval.Value(v).WithDetail(r.detail(m.cut))
+	if r.Relevant == 0 {
 		flag := FlagNoRelevant
-		if m.vacuous {
+		if m.vacuous && m.opt.Convention != ranking.TrecEval {
 			flag = FlagVacuous
 		}
 		score = score.Flagged(flag)
 	}
-	if r.repeated {
+	if r.repeated != "" {
 		score = score.Flagged(FlagDuplicateIDs)
 	}
 	return score.Of(m.info), nil

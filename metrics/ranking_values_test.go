@@ -100,6 +100,16 @@ func TestRankingValues(t *testing.T) {
 		{"ndcg", "", "A", 0, nil},
 		{"ndcg", abcde, "", 0, []string{metrics.FlagNoRelevant}},
 
+		// No judgement says that an id is not relevant: nothing stands before.
+		{"bpref", abcde, "C E", 1, nil},
+		{"bpref", abcde, "C F", 0.5, nil},
+		{"bpref", "", "A", 0, nil},
+		{"bpref", abcde, "", 0, []string{metrics.FlagNoRelevant}},
+
+		{"judged@5", abcde, "A C F", 0.4, nil},
+		{"judged@2", "A", "A", 1, nil},
+		{"judged@5", abcde, "", 0, []string{metrics.FlagNoRelevant}},
+
 		// A repeated id counts once, at its first rank, and the rest move up.
 		{"precision@5", "A A A A A", "A", 1, []string{metrics.FlagDuplicateIDs}},
 		{"precision@3", "A A B B C", "A C", 2.0 / 3, []string{metrics.FlagDuplicateIDs}},
@@ -170,7 +180,7 @@ func TestGradesBeyondNumbers(t *testing.T) {
 	wantScore(t, scored(t, made(t, "precision@2", metrics.Options{}), s), 0.5)
 }
 
-var rankingNames = []string{"precision@5", "recall@5", "hit_rate@5", "f1@5", "mrr", "mrr@5", "map", "map@5", "ndcg", "ndcg@5", "r_precision"}
+var rankingNames = []string{"precision@5", "recall@5", "hit_rate@5", "f1@5", "mrr", "mrr@5", "map", "map@5", "ndcg", "ndcg@5", "r_precision", "bpref"}
 
 // TestRankingMissing: a field that is missing is not an empty one.
 func TestRankingMissing(t *testing.T) {

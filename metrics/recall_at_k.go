@@ -1,22 +1,19 @@
 package metrics
 
-import "github.com/ragjudge/ragjudge/eval"
+import (
+	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/ranking"
+)
 
 var recallFamily = Family{
-	Name: "recall", CutOff: NeedsCutOff, Aliases: []string{"r", "recallatk"},
-	build: func(k int, _ Options) eval.Metric {
-		m := newRankingMetric("recall", k,
-			"relevant ids within k / all relevant ids; 1 with flag vacuous if there is none",
+	Name: "recall", CutOff: NeedsCutOff, Aliases: []string{"r", "recallatk"}, Options: rankingOptions,
+	build: func(k int, opt Options) eval.Metric {
+		o := opt.Ranking
+		m := newRankingMetric("recall", k, o,
+			"relevant ids within k / all relevant ids; "+o.choose("1 with flag vacuous if there is none", "0 if there is none"),
 			"How much of what is relevant was retrieved.",
-			func(r ranking) float64 { return recallAt(r, k) })
+			func(l *ranking.List) float64 { return l.Recall(k) })
 		m.vacuous = true
 		return m
 	},
-}
-
-func recallAt(r ranking, k int) float64 {
-	if r.relevant == 0 {
-		return 1
-	}
-	return ratio(r.hits(k), r.relevant)
 }

@@ -150,7 +150,7 @@ func without(s *eval.Sample, f eval.Field) {
 
 func TestOptions(t *testing.T) {
 	names := metrics.OptionNames()
-	if len(names) != len(metrics.All) || !slices.Equal(names["faithfulness"], []string{"no_claims"}) || len(names["mrr"]) != 0 {
+	if len(names) != len(metrics.All) || !slices.Equal(names["faithfulness"], []string{"no_claims"}) || len(names["lexical_faithfulness"]) != 0 {
 		t.Errorf("OptionNames() = %v", names)
 	}
 	opt, err := metrics.Options{}.With("context_precision", map[string]any{"per_chunk": true})
