@@ -113,7 +113,8 @@ type Dataset struct {
 	// as data/*.jsonl; "-" is standard input. The key dataset.path takes a text
 	// or a list. Default: none.
 	Paths []string
-	// Format is "jsonl", "json", "csv", "tsv", "parquet"; empty finds it out by content.
+	// Format is "jsonl", "json", "csv", "tsv" or "parquet", or whose records they
+	// are: a word of dataset.ShapeFormats. Empty finds both out by content.
 	Format string
 	// Delimiter separates the fields of CSV: empty, or one ASCII character.
 	// Empty means the one of the format.
@@ -263,6 +264,8 @@ type Run struct {
 	Retry string
 	// Preflight makes one small call before the fan-out. Default: true.
 	Preflight bool
+	// Force scores a dataset in which many answers look like error messages.
+	Force bool
 	// Seed is that of the resampling behind the intervals. Default: 0.
 	Seed uint64
 	// Progress is "auto" (the default), "bar", "plain" or "none".

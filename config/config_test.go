@@ -105,7 +105,7 @@ func TestEveryKey(t *testing.T) {
 		"prompts.examples": {`"/e"`, "/e"}, "output.dir": {`"o"`, "o"}, "output.worst": {"0", "0"}, "run.retry": {`"none"`, "none"},
 		"judge.extra_body": {`{ top_k = 20, a = { b = [true, "x", 0.5] } }`, `{"top_k": 20, "a": {"b": [true, "x", 0.5]}}`},
 		"judge.vote":       {`"median"`, "median"}, "judge.trials": {"3", "3"}, "judge.max_disagreement": {"0.5", "0.5"},
-		"judge.ca_file": {`"/ca"`, "/ca"}, "judge.insecure": {"true", "true"}, "run.preflight": {"false", "false"},
+		"judge.ca_file": {`"/ca"`, "/ca"}, "judge.insecure": {"true", "true"}, "run.preflight": {"false", "false"}, "run.force": {"true", "true"},
 		"prices.file": {`"/p.json"`, "/p.json"},
 		"run.seed":    {"42", "42"}, "run.progress": {`"bar"`, "bar"}, "run.log_format": {`"json"`, "json"}, "run.log_level": {`"debug"`, "debug"},
 	}

@@ -19,7 +19,8 @@ var settings = []setting{
 
 	{"dataset.path", func(c *Config) value { return paths{&c.Dataset.Paths} }},
 	{"dataset.format", func(c *Config) value {
-		return choice{&c.Dataset.Format, []string{"", "jsonl", "json", "csv", "tsv", "parquet"}}
+		return choice{&c.Dataset.Format, []string{"", "jsonl", "json", "csv", "tsv", "parquet",
+			"plain", "deepeval", "promptfoo", "trulens", "phoenix", "langsmith", "langsmith-examples", "langfuse", "ragas-testset", "beir", "squad"}}
 	}},
 	{"dataset.delimiter", func(c *Config) value { return delimiter{text{p: &c.Dataset.Delimiter}} }},
 	{"dataset.encoding", func(c *Config) value { return text{&c.Dataset.Encoding, tidy} }},
@@ -75,6 +76,7 @@ var settings = []setting{
 	{"output.worst", func(c *Config) value { return integerAt(&c.Output.Worst, 0, 1000) }},
 
 	{"run.retry", func(c *Config) value { return choice{&c.Run.Retry, []string{"failed", "unscored", "none"}} }},
+	{"run.force", func(c *Config) value { return flag{&c.Run.Force} }},
 	{"run.preflight", func(c *Config) value { return flag{&c.Run.Preflight} }},
 	{"run.seed", func(c *Config) value {
 		return integer{put: func(n int64) { c.Run.Seed = uint64(n) }, get: func() any { return c.Run.Seed }, min: 0, max: math.MaxInt64}

@@ -19,7 +19,7 @@ var settings = []struct {
 	list             bool // it may be given several times
 }{
 	{flag: "input", key: "dataset.path", usage: "the dataset, or a pattern such as 'data/*.jsonl'; - is standard input; given again, one more file", list: true},
-	{flag: "input-format", key: "dataset.format", usage: "jsonl, json, csv, tsv or parquet; found out by content if not given"},
+	{flag: "input-format", key: "dataset.format", usage: "jsonl, json, csv, tsv or parquet, or whose records they are, such as deepeval; found out by content if not given"},
 	{flag: "encoding", key: "dataset.encoding", usage: "the encoding of the dataset's text, such as windows-1252; UTF-8 and UTF-16 are found out"},
 	{flag: "delimiter", key: "dataset.delimiter", usage: "the character between the fields of a CSV file; found out if not given"},
 	{flag: "limit", key: "dataset.limit", usage: "score only the first N samples"},
@@ -43,6 +43,7 @@ var settings = []struct {
 	{flag: "prompts-dir", key: "prompts.dir", usage: "a folder with prompt templates of your own"},
 	{flag: "out", key: "output.dir", usage: "the run directory"},
 	{flag: "retry", key: "run.retry", usage: "which scores of a finished run are made again: failed, unscored or none"},
+	{flag: "force", key: "run.force", usage: "score answers although many look like error messages", boolean: true},
 	{flag: "ca-file", key: "judge.ca_file", usage: "a file of PEM certificates that are trusted beside the system's"},
 	{flag: "insecure", key: "judge.insecure", usage: "accept any certificate: whoever sits between can read the key", boolean: true},
 	{flag: "progress", key: "run.progress", usage: "auto, bar, plain or none"},

@@ -324,6 +324,11 @@ func (a *app) prepare(cfg *config.Config) (*session, *prices, *dataset.Reader, d
 		return nil, nil, nil, dataset.Info{}, err
 	}
 	reader, data, err := a.openDataset(cfg)
+	if err == nil && s.judged && !cfg.Run.Force {
+		if err = answersAreErrors(data); err != nil {
+			err = errors.Join(err, reader.Close())
+		}
+	}
 	return s, price, reader, data, err
 }
 
