@@ -31,13 +31,13 @@ var (
 )
 
 // dropNumberedCitations takes out the citation marks that name no file and no
-// address.
+// address, and are no list of numbers, which may be the answer itself.
 func dropNumberedCitations(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		if n := citationAt(s, i); n > 0 {
 			mark := s[i : i+n]
-			if strings.Contains(mark, "†") || !strings.ContainsFunc(mark, unicode.IsLetter) {
+			if strings.Contains(mark, "†") || !strings.ContainsFunc(mark, unicode.IsLetter) && !strings.ContainsAny(mark, ",;") {
 				i += n
 				continue
 			}
@@ -49,9 +49,17 @@ func dropNumberedCitations(s string) string {
 }
 
 // isPictograph reports a symbol that is an ornament: no sign of mathematics or
-// money, and no mark that says yes or no.
+// money, no writing (Braille, letters in circles), and no mark that says yes or
+// no.
 func isPictograph(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sk) && !strings.ContainsRune(yesNoMarks, r)
+	switch {
+	case strings.ContainsRune(yesNoMarks, r):
+		return false
+	case unicode.Is(unicode.Sk, r):
+		return true
+	}
+	return unicode.Is(unicode.So, r) && (0x2190 <= r && r <= 0x245f || 0x2500 <= r && r <= 0x27ff || 0x2b00 <= r && r <= 0x2bff ||
+		0x1f000 <= r && r <= 0x1f0ff || 0x1f1e6 <= r && r <= 0x1faff || strings.ContainsRune("©®™〽㊗㊙", r))
 }
 
 // yesNoMarks are the pictographs that answer a question by themselves.

@@ -9,7 +9,7 @@ import (
 
 func TestSaysNothing(t *testing.T) {
 	for _, s := range []string{
-		"", " \n\t", "...", "---", "***", "?!", "\u200b\u2060\ufeff", "\x00\x01", "[1]", "[1][2], [3]", "[^1^]", "【4:0†source】.", "🙂", "🤷‍♂️ 🤷🏽", "🇩🇪",
+		"", " \n\t", "...", "---", "***", "?!", "\u200b\u2060\ufeff", "\x00\x01", "[1]", "[1][2], [3-5]", "[^1^]", "【4:0†source】.", "🙂", "🤷‍♂️ 🤷🏽", "🇩🇪",
 		"<br>", "<p></p>", "<P>\n<BR/></P>", "&nbsp;", "```\n```", "```json\n\n```", "```markdown", "~~~\n~~~", "## ", "> ", "| | |\n|---|---|", "©", "``", "**[2]**", "…", "。", "「」",
 	} {
 		if !text.SaysNothing(s) {
@@ -17,7 +17,7 @@ func TestSaysNothing(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"a", "5", "No.", "✅", "❌ 🙂", "👍🏽", "∞", "€", "[plan.pdf]", "[a]", "(1)", "`<br>`", "<b>x</b>", "<svg>", "```\nx\n```", "```yes```", "```no\n```", "[1] is", "½", "Ⅳ", "零", "1️⃣", "https://example.org",
+		"a", "5", "No.", "✅", "❌ 🙂", "👍🏽", "∞", "€", "[plan.pdf]", "[1, 2, 3]", "⠍⠁⠗⠅", "㈱", "🄰", "[a]", "(1)", "`<br>`", "<b>x</b>", "<svg>", "```\nx\n```", "```yes```", "```no\n```", "[1] is", "½", "Ⅳ", "零", "1️⃣", "https://example.org",
 	} {
 		if text.SaysNothing(s) {
 			t.Errorf("%q says nothing", s)
