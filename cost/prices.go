@@ -75,9 +75,13 @@ type Price struct {
 // Cached tokens are inside the prompt tokens and reasoning tokens inside the
 // completion tokens, each charged once. A tier is chosen by the prompt tokens,
 // so u must be the usage of one call where the price has tiers: not a sum.
-// Calls of unknown usage (u.Unknown) are not in it.
+// Calls of unknown usage (u.Unknown) are not in it. Calls of the Batch API are
+// charged as live ones where no price for them is known.
 func (p *Price) Cost(u llm.Usage) float64 {
 	r := p.rates(u.PromptTokens)
+	if u.Batched && p.Batch != nil { // else the price of live calls, which is above it
+		r = *p.Batch
+	}
 	prompt := max(u.PromptTokens, 0)
 	cached := min(max(u.CachedTokens, 0), prompt)
 	cachedRate := r.Cached

@@ -79,6 +79,16 @@ func (f *forms) enter(ctx context.Context, model string) (done func(error), err 
 	}
 }
 
+// settled reports that no call of the model needs to go alone any more.
+func (f *forms) settled(model string) bool {
+	select {
+	case <-f.of(model).known:
+		return true
+	default:
+		return false
+	}
+}
+
 // leave ends the turn of a call that went alone. Those that wait go on together
 // if the server answered it, or took it without an answer, and one by one as
 // long as it was not reached.

@@ -155,6 +155,9 @@ type Usage struct {
 	// Unknown counts the paid calls whose usage the server did not tell: their
 	// tokens are missing from the other counts.
 	Unknown int `json:"unknown,omitempty"`
+	// Batched reports that the call is charged at the price of the provider's
+	// Batch API. It is about one call, and lost in a sum.
+	Batched bool `json:"batched,omitempty"`
 }
 
 // Add returns the sum of two usages.

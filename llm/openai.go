@@ -167,6 +167,18 @@ func (o *OpenAI) Complete(ctx context.Context, req *Request) (*Response, error) 
 	return resp, err
 }
 
+// first sends a request of which it is not known yet in which form the server
+// takes it. Live reports whether that was so; else nothing was sent.
+func (o *OpenAI) first(ctx context.Context, req *Request) (resp *Response, live bool, err error) {
+	done, err := o.forms.enter(ctx, req.Model)
+	if err != nil || o.forms.settled(req.Model) {
+		return nil, false, err
+	}
+	resp, err = o.attempt(ctx, o.withExtra(req))
+	done(err)
+	return resp, true, err
+}
+
 // maxForms bounds the tries of one call: there are fewer things to learn.
 const maxForms = 12
 

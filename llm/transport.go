@@ -133,6 +133,7 @@ type exchange struct {
 	extra    []byte                     // members to put into the request's body
 	members  map[string]json.RawMessage // put over all but model and messages
 	preview  *Preview                   // if not nil: is filled in, and nothing is sent
+	plain    bool                       // no chat: the request and a good reply are go-openai's own
 	url      string
 	status   int
 	header   http.Header
@@ -157,9 +158,11 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, errors.New("a request without its exchange")
 	}
-	if err := x.complete(req); err != nil {
-		x.err = err
-		return nil, err
+	if !x.plain {
+		if err := x.complete(req); err != nil {
+			x.err = err
+			return nil, err
+		}
 	}
 	for k, v := range w.headers {
 		req.Header.Set(k, v)
@@ -175,6 +178,9 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status, x.header = res.StatusCode, res.Header
+	if x.plain && res.StatusCode/100 == 2 {
+		return res, nil
+	}
 	x.body, x.err = readBody(res)
 	if x.err != nil {
 		return nil, x.err

@@ -63,6 +63,8 @@ type Options struct {
 	// KeepBodies is how many requests, and how many different bodies, are kept
 	// whole for Records, Bodies, Repeats and Wasted; 0 for 10000. All are counted.
 	KeepBodies int
+	// Batch turns the Batch API on; nil for none.
+	Batch *BatchOptions
 	// Now is the clock of the rate limit; nil for the time of day.
 	Now func() time.Time
 }
@@ -84,8 +86,10 @@ type Server struct {
 	http  *httptest.Server
 	log   record
 	limit *enforcer
-	once  sync.Once
-	done  chan struct{} // closed by Close: whatever waits gives up
+	// batches is the state of the Batch API.
+	batches batches
+	once    sync.Once
+	done    chan struct{} // closed by Close: whatever waits gives up
 }
 
 // New starts a server on a free port of the loopback. The caller must Close it.
@@ -134,6 +138,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST /openai/deployments/{name}/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		s.chat(w, r, r.PathValue("name"))
 	})
+	s.batchRoutes(mux)
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
 	mux.HandleFunc("/", s.noSuchPath)
