@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -39,7 +40,8 @@ func runMain() {
 
 // The scripts run the real command line against a fake provider over HTTP.
 //
-//	serve [FAULT] [latency=D] [rejects=A,B] [answer=A] [key=K]  starts a provider; $URL is its base URL
+//	serve [FAULT] [latency=D] [rejects=A,B] [answer=A] [judge=obedient|fenceless] [key=K]  starts a provider; $URL is its base URL
+//	     [says.MODEL=WORD,N] [fails.MODEL=N] [denies=MODEL] [drifts=N]        see panel_test.go
 //	await N                                             waits until it was asked N times
 //	calls N, paid N                                     assert what the provider saw so far
 //	terminate                                           sends SIGTERM to what runs in the background
@@ -59,13 +61,21 @@ func TestScripts(t *testing.T) {
 			e.Setenv("RAGJUDGE_CACHE", filepath.Join(e.WorkDir, "cache"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Values[providerKey{}] = &provider{}
+			e.Values[obedientKey{}] = new(*llmtest.Obedient)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serve": serve, "calls": called, "paid": paid, "samples": samples, "lines": lines, "keyless": keyless, "await": await, "terminate": terminate,
-		},
+		Cmds:                scriptCmds(),
 		RequireExplicitExec: true,
 	})
+}
+
+// scriptCmds are the commands that scripts have beside testscript's own.
+func scriptCmds() map[string]func(*testscript.TestScript, bool, []string) {
+	cmds := map[string]func(*testscript.TestScript, bool, []string){
+		"serve": serve, "calls": called, "paid": paid, "samples": samples, "lines": lines, "keyless": keyless, "await": await, "terminate": terminate,
+	}
+	maps.Copy(cmds, hostileCmds)
+	return cmds
 }
 
 // provider is the fake provider of one script, the latest that it started.
@@ -147,12 +157,15 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	for _, arg := range args {
 		k, v, ok := strings.Cut(arg, "=")
 		switch {
+		case ok && panelOption(ts, &opt, k, v):
 		case !ok:
 			f, known := faults[arg]
 			if !known {
 				ts.Fatalf("no fault %q", arg)
 			}
 			opt.Fault = f
+		case k == "judge":
+			opt.Answer = serveObedient(ts, v == "fenceless").Answer
 		case k == "answer":
 			opt.Answer = func(*llm.Request) string { return v }
 		case k == "latency":
