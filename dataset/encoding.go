@@ -120,9 +120,9 @@ func byNULs(head []byte) *charset {
 	n := len(head) / 4
 	most := func(z int) bool { return z > 0 && z >= n*7/8 }
 	switch {
-	case most(zero[1]) && most(zero[2]) && most(zero[3]) && zero[0] == 0:
+	case most(zero[1]) && most(zero[2]) && most(zero[3]) && zero[0] <= n/8:
 		return utf32LE
-	case most(zero[0]) && most(zero[1]) && most(zero[2]) && zero[3] == 0:
+	case most(zero[0]) && most(zero[1]) && most(zero[2]) && zero[3] <= n/8:
 		return utf32BE
 	}
 	low, high := zero[1]+zero[3], zero[0]+zero[2] // NULs in the second and in the first byte of a unit
