@@ -6,7 +6,7 @@ import (
 )
 
 var f1Family = Family{
-	Name: "f1", CutOff: NeedsCutOff, Aliases: []string{"f1score", "fscore", "f1atk"}, Options: rankingOptions,
+	Name: "f1", CutOff: NeedsCutOff, Aliases: []string{"f1score", "fscore", "f1atk"}, Options: matchingOptions,
 	build: func(k int, opt Options) eval.Metric {
 		return newRankingMetric("f1", k, opt.Ranking,
 			"2 x precision@k x recall@k / (precision@k + recall@k); 0 if both are 0",

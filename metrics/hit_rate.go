@@ -6,7 +6,7 @@ import (
 )
 
 var hitRateFamily = Family{
-	Name: "hit_rate", CutOff: NeedsCutOff, Aliases: []string{"hit", "hits", "hitratio", "success", "hitrateatk"}, Options: rankingOptions,
+	Name: "hit_rate", CutOff: NeedsCutOff, Aliases: []string{"hit", "hits", "hitratio", "success", "hitrateatk"}, Options: matchingOptions,
 	build: func(k int, opt Options) eval.Metric {
 		return newRankingMetric("hit_rate", k, opt.Ranking,
 			"1 if any relevant id stands within k, else 0",

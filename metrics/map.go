@@ -6,7 +6,7 @@ import (
 )
 
 var mapFamily = Family{
-	Name: "map", CutOff: OptionalCutOff, Options: rankingOptions,
+	Name: "map", CutOff: OptionalCutOff, Options: matchingOptions,
 	Aliases: []string{"ap", "averageprecision", "meanaverageprecision", "mapatk"},
 	build: func(k int, opt Options) eval.Metric {
 		o := opt.Ranking

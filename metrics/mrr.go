@@ -6,7 +6,7 @@ import (
 )
 
 var mrrFamily = Family{
-	Name: "mrr", CutOff: OptionalCutOff, Options: rankingOptions,
+	Name: "mrr", CutOff: OptionalCutOff, Options: matchingOptions,
 	Aliases: []string{"rr", "reciprank", "reciprocalrank", "meanreciprocalrank", "mrratk"},
 	build: func(k int, opt Options) eval.Metric {
 		return newRankingMetric("mrr", k, opt.Ranking,

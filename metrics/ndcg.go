@@ -8,7 +8,7 @@ import (
 )
 
 var ndcgFamily = Family{
-	Name: "ndcg", CutOff: OptionalCutOff, Options: slices.Concat([]string{optGain}, rankingOptions),
+	Name: "ndcg", CutOff: OptionalCutOff, Options: slices.Concat([]string{optGain}, matchingOptions),
 	Aliases: []string{"ndcgatk", "normalizeddcg", "normalizeddiscountedcumulativegain"},
 	build: func(k int, opt Options) eval.Metric {
 		gain, formula := ranking.Linear, "the grade"

@@ -80,6 +80,9 @@ func OptionNames() map[string][]string {
 // allowed are errors that name metric and key.
 func (o Options) With(metric string, keys map[string]any) (Options, error) {
 	f, ok := find(metric) // [metric.ndcg] names the family, without a cut-off
+	if IsRetrieval(metric) {
+		f, ok = Family{Name: retrievalSection, Options: matchingOptions}, true
+	}
 	if !ok {
 		var err error
 		if f, err = FamilyOf(metric); err != nil {

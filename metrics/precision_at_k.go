@@ -6,7 +6,7 @@ import (
 )
 
 var precisionFamily = Family{
-	Name: "precision", CutOff: NeedsCutOff, Aliases: []string{"p", "prec", "precisionatk"}, Options: rankingOptions,
+	Name: "precision", CutOff: NeedsCutOff, Aliases: []string{"p", "prec", "precisionatk"}, Options: matchingOptions,
 	build: func(k int, opt Options) eval.Metric {
 		o := opt.Ranking
 		return newRankingMetric("precision", k, o,

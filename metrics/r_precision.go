@@ -6,7 +6,7 @@ import (
 )
 
 var rPrecisionFamily = Family{
-	Name: "r_precision", CutOff: NoCutOff, Aliases: []string{"rprec"}, Options: rankingOptions,
+	Name: "r_precision", CutOff: NoCutOff, Aliases: []string{"rprec"}, Options: matchingOptions,
 	build: func(_ int, opt Options) eval.Metric {
 		return newRankingMetric("r_precision", 0, opt.Ranking,
 			"relevant ids within the first R / R, R = the number of relevant ids; 0 if R is 0",

@@ -88,8 +88,9 @@ func (r *ranked) detail(k int) RankingDetail {
 
 // rankingMetric is a metric over ids: its description and its formula.
 type rankingMetric struct {
-	info eval.Info
-	opt  RankingOptions
+	info   eval.Info
+	family string
+	opt    RankingOptions
 	// cut is the cut-off of the detail; 0 for none.
 	cut int
 	// value is the formula. It is NaN where nothing was retrieved and it has
@@ -106,8 +107,8 @@ func newRankingMetric(f string, k int, opt RankingOptions, formula, doc string, 
 			Name: withCutOff(f, k), Version: 1, Needs: rankingNeeds,
 			Calls: "none", Formula: formula, Doc: doc + opt.doc(),
 		},
-		opt: opt, cut: k, value: value,
-	}
+		family: f, opt: opt, cut: k, value: value,
+	}.matching()
 }
 
 // Info describes the metric.
@@ -115,7 +116,10 @@ func (m rankingMetric) Info() eval.Info { return m.info }
 
 // Score scores the order of the retrieved ids. Its error is always nil.
 func (m rankingMetric) Score(_ context.Context, s *eval.Sample) (eval.Score, error) {
-	if f := s.Missing(m.info.Needs); f != "" {
+	if m.byText(s) {
+		return m.scoreByText(s).Of(m.info), nil
+	}
+	if f := s.Missing(rankingNeeds); f != "" {
 		return eval.SkippedFor(f).Of(m.info), nil
 	}
 	r := m.opt.rank(s)

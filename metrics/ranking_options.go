@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ragjudge/ragjudge/ranking"
 )
@@ -16,6 +17,11 @@ type RankingOptions struct {
 	// Level is the lowest grade that is relevant; 0 is the default: everything
 	// above 0 by ranking.RAG, 1 by ranking.TrecEval.
 	Level float64
+	// Match says by what a relevant chunk is known, MatchThreshold from which
+	// share of a reference's word pairs on a chunk holds it; see
+	// DefaultMatchThreshold, which stands for 0.
+	Match          Match
+	MatchThreshold float64
 }
 
 // The names of the options of the metrics over ids.
@@ -27,10 +33,16 @@ const (
 // rankingOptions are the options of every metric over ids.
 var rankingOptions = []string{optConvention, optRelevanceLevel}
 
-func isRankingOption(key string) bool { return key == optConvention || key == optRelevanceLevel }
+// matchingOptions are those of the metrics that can match by text as well.
+var matchingOptions = append(slices.Clone(rankingOptions), optMatch, optMatchThreshold)
+
+func isRankingOption(key string) bool { return slices.Contains(matchingOptions, key) }
 
 // set takes one key of [metric.<name>].
 func (o *RankingOptions) set(key string, value any) error {
+	if key == optMatch || key == optMatchThreshold {
+		return o.setMatch(key, value)
+	}
 	if key == optRelevanceLevel {
 		switch v := value.(type) {
 		case int64:
@@ -58,6 +70,9 @@ func (o RankingOptions) check(metric string) error {
 	if !(o.Level >= 0) || math.IsInf(o.Level, 0) {
 		return fmt.Errorf("set option %s of metric %s: want a number above 0, got %v", optRelevanceLevel, metric, o.Level)
 	}
+	if err := o.checkMatch(metric); err != nil {
+		return err
+	}
 	return oneOf(metric, optConvention, o.Convention, ranking.RAG, ranking.TrecEval)
 }
 
@@ -70,6 +85,12 @@ func (o RankingOptions) withDefaults() RankingOptions {
 		if o.Convention == ranking.TrecEval {
 			o.Level = 1
 		}
+	}
+	if o.Match == "" {
+		o.Match = MatchIDs
+	}
+	if o.MatchThreshold == 0 {
+		o.MatchThreshold = DefaultMatchThreshold
 	}
 	return o
 }

@@ -6,7 +6,7 @@ import (
 )
 
 var recallFamily = Family{
-	Name: "recall", CutOff: NeedsCutOff, Aliases: []string{"r", "recallatk"}, Options: rankingOptions,
+	Name: "recall", CutOff: NeedsCutOff, Aliases: []string{"r", "recallatk"}, Options: matchingOptions,
 	build: func(k int, opt Options) eval.Metric {
 		o := opt.Ranking
 		m := newRankingMetric("recall", k, o,
