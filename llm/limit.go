@@ -65,6 +65,7 @@ type Limiter struct {
 	queue    lineup
 	tickets  uint64
 	timer    *time.Timer
+	began    time.Time // when the first call was let go
 	slots    slots
 	requests rate
 	tokens   rate
@@ -199,6 +200,9 @@ func (l *Limiter) delay(p *place, now time.Time) time.Duration {
 
 func (l *Limiter) grant(p *place, now time.Time) {
 	l.slots.active++
+	if l.began.IsZero() {
+		l.began = now
+	}
 	p.granted, p.at, p.nth = true, now, l.brake.since
 	l.brake.since++
 	p.requestID = l.requests.take(1, now)
@@ -332,6 +336,9 @@ func (l *Limiter) refused(p *place, e *Error, now time.Time) {
 	case exact && seen > 0, soon && answered > 0, !l.slots.canShrink(flight) && seen > 0:
 		if !exact {
 			seen = max(seen, pace*own.unit)
+		}
+		if base > 0 && now.Sub(l.began) < holdTime { // what was taken in half a minute says nothing of a whole one
+			seen = max(seen, base*soonDecrease)
 		}
 		own.begin(now, seen, exact)
 		l.slots.restore()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -178,16 +179,25 @@ func counted(e *Error, wrapped error, n int) *Error {
 	if wrapped != error(e) {
 		c.Err = wrapped
 	}
+	if e.Kind == WaitTooLong && e.RetryAfter > 0 && !strings.Contains(e.Message, untilWord) {
+		c.Message = strings.TrimSuffix(e.Message, ".") + "; the server asks to wait " + waitWords(e.RetryAfter)
+	}
 	return &c
+}
+
+const untilWord = ", until "
+
+// waitWords tells a wait that begins now, for people: how long, and until when.
+func waitWords(d time.Duration) string {
+	return d.Round(time.Second).String() + untilWord + time.Now().Add(d).Format("2006-01-02 15:04:05 MST")
 }
 
 // tooLong turns an error whose wait is above limit into one that stops the run.
 func tooLong(e *Error, limit time.Duration) *Error {
-	until := time.Now().Add(e.RetryAfter)
 	return &Error{
 		Kind: WaitTooLong, Code: "wait_too_long", Status: e.Status,
-		Message: fmt.Sprintf("the server asks to wait %s, until %s, which is more than the %s allowed (%s: %s)",
-			e.RetryAfter.Round(time.Second), until.Format("2006-01-02 15:04:05 MST"), limit, e.Code, e.Message),
+		Message: fmt.Sprintf("the server asks to wait %s, which is more than the %s allowed (%s: %s)",
+			waitWords(e.RetryAfter), limit, e.Code, e.Message),
 		Hint:       "start the same command again after that time, or allow a longer wait",
 		RetryAfter: e.RetryAfter, Attempts: e.Attempts, Err: e,
 	}

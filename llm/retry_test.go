@@ -147,6 +147,23 @@ func TestRetryWaitTooLong(t *testing.T) {
 	})
 }
 
+// A daily quota says until when too, if the server told it, on whichever way it
+// reaches the caller.
+func TestQuotaSaysUntilWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		quota := llm.ClientFunc(func(context.Context, *llm.Request) (*llm.Response, error) {
+			return nil, &llm.Error{Kind: llm.WaitTooLong, Code: "daily_quota", Status: 429, Message: "Daily quota used.", RetryAfter: 45256 * time.Second}
+		})
+		until := "12h34m16s, until " + time.Now().Add(45256*time.Second).Format("2006-01-02 15:04:05")
+		for name, next := range map[string]llm.Client{"without": quota, "with": llm.NewLimiter(llm.LimitConfig{}).Wrap(quota)} {
+			_, err := llm.NewRetry(llm.RetryConfig{}, next).Complete(t.Context(), &llm.Request{})
+			if e := llm.AsError(err); e == nil || strings.Count(e.Message, until) != 1 {
+				t.Errorf("%s a limiter: %v; want it to say once %q", name, err, until)
+			}
+		}
+	})
+}
+
 // A context that ends, or a switch that is set, ends a wait at once.
 func TestRetryWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
