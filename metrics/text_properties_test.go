@@ -3,7 +3,6 @@ package metrics_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -160,9 +159,9 @@ func FuzzTextMetrics(f *testing.F) {
 	})
 }
 
-// Texts of 200 KB, in the forms that are dear to one metric or another.
+// Texts of 50 KB, in the forms that are dear to one metric or another.
 func TestTextMetricsOnLongTexts(t *testing.T) {
-	const size = 200 << 10
+	const size = 50 << 10
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	texts := map[string][2]string{
 		"one word":    {fill("a "), fill("a ")},
@@ -184,7 +183,7 @@ func TestTextMetricsOnLongTexts(t *testing.T) {
 			if err != nil || got.Check() != nil {
 				t.Errorf("%s, %s: %v, %v", name, kind, err, got.Check())
 			}
-			if took := time.Since(began); took > 30*time.Second {
+			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("%s, %s: took %s", name, kind, took)
 			} else if took > time.Second {
 				t.Logf("%s, %s: %s, %s", name, kind, took.Round(time.Millisecond), got.Status)
@@ -202,19 +201,4 @@ func TestTextMetricsThatAreStopped(t *testing.T) {
 			t.Errorf("%v: %v, %s", k, err, got.Status)
 		}
 	}
-	// Different lines that all share a word: a comparison of each with each.
-	lines := func(word string) string {
-		var b strings.Builder
-		for i := range 30_000 {
-			fmt.Fprintf(&b, "%s %d x\n", word, i)
-		}
-		return b.String()
-	}
-	s = sampleOf(lines("a"), lines("b"))
-	began := time.Now()
-	got, err := metricWith(t, "rouge_l", keys{"level": "summary"}).Score(t.Context(), &s)
-	if err != nil || got.Status != eval.Undefined || !strings.HasPrefix(got.Reason, "too_long:") {
-		t.Errorf("%s %q, %v", got.Status, got.Reason, err)
-	}
-	t.Logf("given up after %s", time.Since(began).Round(time.Millisecond))
 }
