@@ -86,7 +86,7 @@ var rules = []rule{
 
 	{when: func(f facts) bool { return f.matches(regionRefused) }, kind: Fatal, code: "region_refused", hint: "the provider takes no calls from this place; use an endpoint that does"},
 	{when: func(f facts) bool {
-		return f.status == http.StatusUnauthorized || f.code("invalid_api_key", "authentication_error", "invalid_authentication", "invalid_authentication_error", "account_deactivated", "unauthenticated") ||
+		return f.status == http.StatusUnauthorized || f.code("invalid_api_key", "authentication_error", "invalid_authentication", "invalid_authentication_error", "authenticationerror", "account_deactivated", "unauthenticated") ||
 			(!f.html && wrongKey.MatchString(f.text))
 	}, kind: Fatal, code: "invalid_api_key", hint: hintKey},
 	{when: code("rate_limit_exceeded", "rate_limit_error", "ratelimitreached", "throttling", "throttlingexception", "too_many_requests"), kind: RateLimited, code: "rate_limited"},
@@ -108,6 +108,7 @@ var rules = []rule{
 	},
 		kind: Fatal, code: "bad_parameter", hint: "the endpoint does not take this judge.temperature"},
 
+	{when: func(f facts) bool { return !f.html && notChat.MatchString(f.text) }, kind: Fatal, code: "not_a_chat_model", hint: "this model does not answer chats; " + hintModel},
 	{when: status(http.StatusGone), kind: Fatal, code: "model_not_found", hint: hintModel + "; this one may have been retired"},
 	{when: code("deploymentnotfound", "deployment_not_found"), kind: Fatal, code: "deployment_not_found", hint: hintAzure},
 	{when: func(f facts) bool {
@@ -123,7 +124,7 @@ var rules = []rule{
 	},
 		kind: RateLimited, code: "overloaded"},
 	{when: func(f facts) bool {
-		return f.status == http.StatusTooManyRequests || f.code("resource_exhausted") || (f.status >= 500 && f.says("rate limit", "ratelimit", "too many requests"))
+		return f.status == http.StatusTooManyRequests || f.code("resource_exhausted") || ((f.status >= 500 || f.status < 300) && !f.html && f.says("rate limit", "ratelimit", "too many requests"))
 	}, kind: RateLimited, code: "rate_limited"},
 	{when: func(f facts) bool { return f.status >= 300 && f.status < 400 }, kind: Fatal, code: "redirected", hint: "the endpoint sends elsewhere; give the address that it names as judge.base_url"},
 	{when: status(http.StatusNotImplemented, http.StatusHTTPVersionNotSupported), kind: Fatal, code: "unsupported", hint: hintURL},

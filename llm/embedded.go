@@ -111,10 +111,15 @@ var (
 func (w *factWalk) page(body []byte) {
 	body = body[:min(len(body), maxFacts)]
 	w.text.Write(body)
+	said := pageTag.ReplaceAll(body, []byte(" "))
 	if m := pageTitle.FindSubmatch(body); m != nil {
 		if title := strings.TrimSpace(string(pageTag.ReplaceAll(m[1], nil))); title != "" {
 			w.told = append(w.told, title)
+			return
 		}
+	}
+	if text := strings.TrimSpace(string(said)); text != "" {
+		w.told = append(w.told, text[:min(len(text), maxMessage)])
 	}
 }
 

@@ -88,6 +88,9 @@ func leastReply(asked int) int { return max(min(minReply, asked/2), 1) }
 func (f facts) ceiling(asked int) (int, bool) {
 	n, ok := number(ceilings, plainNumbers(f.text))
 	if !ok || n >= asked {
+		if f.says("greater than", "at least", ">=", "positive", "minimum") {
+			return 0, false // it is too short
+		}
 		n = asked / 2
 	}
 	return n, n >= leastReply(asked) && n < asked

@@ -152,8 +152,8 @@ type Usage struct {
 	CompletionTokens int `json:"completion_tokens"`
 	CachedTokens     int `json:"cached_tokens,omitempty"`
 	ReasoningTokens  int `json:"reasoning_tokens,omitempty"`
-	// Unknown counts the paid calls whose usage the server did not tell: their
-	// tokens are missing from the other counts.
+	// Unknown counts the paid calls whose usage the server did not tell, or only
+	// in part: what it did not tell is missing from the other counts.
 	Unknown int `json:"unknown,omitempty"`
 	// Batched reports that the call is charged at the price of the provider's
 	// Batch API. It is about one call, and lost in a sum.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,16 @@ type choice struct {
 	FinishReason json.RawMessage `json:"finish_reason"`
 	Message      json.RawMessage `json:"message"`
 	Delta        json.RawMessage `json:"delta"` // of a stream
+	Text         json.RawMessage `json:"text"`  // of servers that take a chat for a completion
+}
+
+// message is the choice's message; false if it has none.
+func (c choice) message() (m message, ok bool) {
+	if told(c.Message) && json.Unmarshal(c.Message, &m) == nil {
+		return m, true
+	}
+	m.Content = c.Text
+	return m, len(c.Text) > 0
 }
 
 type message struct {
@@ -65,8 +76,10 @@ func decodeReply(x *exchange) (*Response, diagnosis) {
 		return nil, d
 	}
 	c := r.Choices[0]
-	var m message
-	_ = json.Unmarshal(c.Message, &m) // what is no object has no content
+	m, ok := c.message()
+	if !ok && !told(c.FinishReason) {
+		return nil, diagnosis{err: &Error{Kind: Transient, Code: "empty_response", Status: x.status, Message: "the reply has no message"}}
+	}
 	resp := &Response{
 		Refusal: text(m.Refusal), FinishReason: finishReason(text(c.FinishReason)),
 		Model: text(r.Model), Fingerprint: text(r.Fingerprint), Usage: usageOf(r.Usage),
@@ -168,10 +181,33 @@ func readReply(body []byte) (r reply, err error) {
 	return r, err
 }
 
-// told reports that an error member holds something.
-func told(raw json.RawMessage) bool {
-	s := string(raw)
-	return s != "" && s != "null" && s != `""` && s != "{}" && s != "false"
+// told reports that a member holds something. An object or a list that holds
+// nothing is none: some servers send an error with empty members always.
+func told(raw json.RawMessage) bool { return toldWithin(raw, 3) }
+
+// toldWithin looks depth levels deep; what lies deeper holds something.
+func toldWithin(raw json.RawMessage, depth int) bool {
+	switch s := strings.TrimSpace(string(raw)); {
+	case s == "", s == "null", s == `""`, s == "false", s == "0":
+		return false
+	case depth == 0:
+		return true
+	case strings.HasPrefix(s, "{"):
+		var members map[string]json.RawMessage
+		if json.Unmarshal(raw, &members) != nil {
+			return true
+		}
+		for _, m := range members {
+			if toldWithin(m, depth-1) {
+				return true
+			}
+		}
+		return false
+	case strings.HasPrefix(s, "["):
+		var items []json.RawMessage
+		return json.Unmarshal(raw, &items) != nil || slices.ContainsFunc(items, func(m json.RawMessage) bool { return toldWithin(m, depth-1) })
+	}
+	return true
 }
 
 // finishReason puts the words of other servers into OpenAI's.

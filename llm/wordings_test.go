@@ -99,6 +99,7 @@ var overflowWordings = []string{
 	"Requested tokens (5000) exceed context window of 4096",
 	"The requested tokens exceeds the context size (n_ctx)",
 	"Prompt 超长",
+	"context shift is disabled",
 	"The total number of tokens exceeds the model's context window",
 }
 
@@ -222,6 +223,9 @@ func TestRefusalsInManyWords(t *testing.T) {
 		{404, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, please wait a moment and try again."}}`, Fatal, "deployment_not_found"},
 		{403, `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}`, Fatal, "region_refused"},
 		{400, `{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}`, Fatal, "region_refused"},
+		{404, `{"error":{"message":"This model is only supported in v1/responses and not in v1/chat/completions.","type":"invalid_request_error","param":"model"}}`, Fatal, "not_a_chat_model"},
+		{400, `{"error":{"message":"This is not a chat model and thus not supported in the v1/chat/completions endpoint."}}`, Fatal, "not_a_chat_model"},
+		{400, `{"error":{"message":"The API key doesn't exist","code":"AuthenticationError"}}`, Fatal, "invalid_api_key"},
 		{401, `{"error":{"message":"No auth credentials found","code":401}}`, Fatal, "invalid_api_key"},
 		{401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, Fatal, "invalid_api_key"},
 		{400, `{"error":{"code":400,"message":"API key expired. Please renew the API key.","status":"INVALID_ARGUMENT"}}`, Fatal, "invalid_api_key"},
@@ -401,5 +405,43 @@ func TestFactsOfWrappedBodies(t *testing.T) {
 	wrapped := `{"error":{"message":"Error code: 422 - {'detail': [{'loc': ['body', 'top_k'], 'msg': 'no', 'input': {'messages': 'insufficient balance, invalid api key, maximum context length'}}]}"}}`
 	if d := diagnose(422, http.Header{}, []byte(wrapped), testNow); d.err.Kind != Row || d.err.Code != "bad_request" || d.facts.param != "top_k" {
 		t.Errorf("%v %s, parameter %q", d.err.Kind, d.err.Code, d.facts.param)
+	}
+}
+
+// Replies with status 200 that are odd: an error, an answer, or neither.
+func TestOddReplies(t *testing.T) {
+	for body, want := range map[string]struct {
+		content string
+		kind    Kind
+		code    string
+	}{
+		`{"error":{"code":"rate_limit_exceeded","message":"x"}}`:                       {kind: RateLimited, code: "rate_limited"},
+		`{"error":{"code":"503","message":"Service unavailable"}}`:                     {kind: Transient, code: "http_503"},
+		`{"error":"upstream timeout"}`:                                                 {kind: Transient, code: "error_in_reply"},
+		`{"code":500,"msg":"internal"}`:                                                {kind: Transient, code: "http_500"},
+		`{"status":"error","message":"Too many requests"}`:                             {kind: RateLimited, code: "rate_limited"},
+		`{"success":false,"errors":[{"code":10000,"message":"Authentication error"}]}`: {kind: Fatal, code: "invalid_api_key"},
+		`{"choices":[]}`:     {kind: Transient, code: "empty_response"},
+		`{"choices":[{}]}`:   {kind: Transient, code: "empty_response"},
+		`{"choices":[null]}`: {kind: Transient, code: "empty_response"},
+		`null`:               {kind: Transient, code: "empty_response"},
+		`[]`:                 {kind: Transient, code: "unreadable_reply"},
+		``:                   {kind: Transient, code: "unreadable_reply"},
+		`{"choices":null,"promptFeedback":{"blockReason":"SAFETY"}}`:                                                                    {kind: Row, code: "content_filter"},
+		`{"choices":[{"finish_reason":"error","error":{"code":502},"message":{"content":"part"}}]}`:                                     {kind: Transient, code: "http_502"},
+		`{"choices":[{"finish_reason":"insufficient_system_resource","message":{"content":"part"}}]}`:                                   {kind: Transient, code: "error_in_reply"},
+		`{"error":null,"choices":[{"message":{"content":"ok"}}]}`:                                                                       {content: "ok"},
+		`{"error":{"message":"","code":0},"choices":[{"message":{"content":"ok"}}]}`:                                                    {content: "ok"},
+		`{"choices":[{"text":"ok","finish_reason":"stop"}]}`:                                                                            {content: "ok"},
+		`{"model":5,"usage":[],"choices":[{"message":{"content":"ok"}}]}`:                                                               {content: "ok"},
+		"\n\n\ufeff{\"choices\":[{\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"o\"},{\"type\":\"text\",\"text\":\"k\"}]}}]}": {content: "ok"},
+	} {
+		resp, d := decodeReply(&exchange{status: 200, header: http.Header{}, body: []byte(body)})
+		switch {
+		case want.code == "" && (resp == nil || resp.Content != want.content):
+			t.Errorf("%s: %+v, %v", body, resp, d.err)
+		case want.code != "" && (resp != nil || d.err.Kind != want.kind || d.err.Code != want.code):
+			t.Errorf("%s: %+v, %v, want %v %s", body, resp, d.err, want.kind, want.code)
+		}
 	}
 }

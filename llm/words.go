@@ -28,7 +28,7 @@ var noMoney = regexp.MustCompile(`insufficient[ _](?:user[ _]|account[ _])?(?:ba
 var overflowPhrase = regexp.MustCompile(strings.Join([]string{
 	`max(?:imum)? context`, `context[ _-]?(?:length|window|size|limit)s?\b[^.]{0,40}(?:exceed|overflow|too (?:small|short))`,
 	`(?:exceed|overflow|larger than|longer than|bigger than|over|beyond|greater than|outside)[a-z]*\b[^.]{0,60}(?:context[ _-]?(?:length|window|size|limit)|context of|\bn_ctx|kv (?:cache )?size)`,
-	`context (?:window )?(?:overflow|is full)`, `out of context`, `fit (?:in|into|within) (?:the|this) (?:model|context)`,
+	`context (?:window )?(?:overflow|is full)`, `context shift is disabled`, `out of context`, `fit (?:in|into|within) (?:the|this) (?:model|context)`,
 	`maximum (?:prompt|model|input) length`, `max(?:imum)? (?:number of )?input tokens`,
 	`(?:prompts?|inputs?|messages?|conversation|chat history|query|text) (?:is|are|was|were)? ?(?:far |much )?too (?:long|large|big)`,
 	`(?:prompt|input) (?:tokens? )?(?:length|count|tokens)[^.]{0,40}(?:exceed|too (?:long|large))`, `(?:prompt|input) (?:length |size )?exceeds? (?:the )?(?:max|limit|model)`,
@@ -56,7 +56,7 @@ var (
 var neverHeals = regexp.MustCompile(`jinja|chat[ _-]?template|template(?:error| error| exception)|undefinederror|grammar|(?:json[ _-]?|response )schema|schema (?:conversion|validation|error)|invalid_request_error|invalid[ _]argument|validation ?error|unprocessable|badrequesterror`)
 
 // wrongKey is a key that is not accepted.
-var wrongKey = regexp.MustCompile(`(?:incorrect|invalid|missing|wrong|expired|revoked|disabled|bad|malformed|unknown|no) (?:api[ _-]?key|access token|auth token|credentials?|x-api-key|authentication)|api[ _-]?key (?:is |was |has |not )?(?:been )?(?:not valid|not found|invalid|missing|expired|revoked|disabled|required|incorrect|valid)|no auth credentials|unauthenticated|invalid (?:authorization|bearer)|token (?:is |has )?expired|account (?:has been |is |was )?(?:deactivated|suspended|disabled|banned)`)
+var wrongKey = regexp.MustCompile(`(?:incorrect|invalid|missing|wrong|expired|revoked|disabled|bad|malformed|unknown|no) (?:api[ _-]?key|access token|auth token|credentials?|x-api-key|authentication)|api[ _-]?key (?:is |was |has |not )?(?:been )?(?:not valid|not found|invalid|missing|expired|revoked|disabled|required|incorrect|valid)|no auth credentials|unauthenticated|invalid (?:authorization|bearer)|token (?:is |has )?expired|authentication (?:error|failed)|api[ _-]?key (?:does not|doesn.t) exist|account (?:has been |is |was )?(?:deactivated|suspended|disabled|banned)`)
 
 func (f facts) daily() bool {
 	if !f.limitLike() || !f.matches(perDay) {
@@ -125,9 +125,19 @@ func (f facts) overflow() bool {
 // onlyMaxTokens reports a complaint about the bound of the reply that names no
 // prompt.
 func (f facts) onlyMaxTokens() bool {
-	return f.names("max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens") &&
-		!f.says("context length", "context limit", "context size", "context window", "prompt", "input", "messages")
+	if !f.names("max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens") {
+		return false
+	}
+	if maxTokensExceeds.MatchString(f.text) && !f.says("prompt", "input", "messages") {
+		return true
+	}
+	return !f.says("context length", "context limit", "context size", "context window", "prompt", "input", "messages")
 }
+
+var maxTokensExceeds = regexp.MustCompile(`max_[a-z_]*tokens[^.]{0,40}exceed`)
+
+// notChat is a model that is called in another way.
+var notChat = regexp.MustCompile(`only (?:supported|available) (?:in|through|via|with) (?:the )?/?v1/responses|not a chat model|not supported in the v1/chat|does not support chat completions|is an? (?:embedding|completion|rerank)[a-z]* model`)
 
 // outOfRange reports that a parameter's value, and not the parameter, is refused.
 func (f facts) outOfRange() bool {
