@@ -66,25 +66,26 @@ func measureName(a *Agreement) string {
 	return a.Measure
 }
 
-// judgesLines tells of a panel: who sits on it, and whether one of its judges was
-// served by several models.
-func judgesLines(s *Summary) []string {
-	var lines []string
-	if p := s.Panel; p != nil {
-		names := make([]string, len(p.Judges))
-		for i := range p.Judges {
-			j := &p.Judges[i]
-			names[i] = j.Name
-			if full := judgeName(j); full != j.Name {
-				names[i] += " (" + full + ")"
-			}
+// panelLine says who sits on a panel.
+func panelLine(p *Panel) string {
+	names := make([]string, len(p.Judges))
+	for i := range p.Judges {
+		j := &p.Judges[i]
+		names[i] = j.Name
+		if full := judgeName(j) + servedBy(j); full != j.Name {
+			names[i] += " (" + full + ")"
 		}
-		line := fmt.Sprintf("Panel: %s of %s", p.Vote, strings.Join(names, ", "))
-		if p.Trials > 1 {
-			line += fmt.Sprintf(", %d trials each", p.Trials)
-		}
-		lines = append(lines, line+".")
 	}
+	line := fmt.Sprintf("Panel: %s of %s", p.Vote, strings.Join(names, ", "))
+	if p.Trials > 1 {
+		line += fmt.Sprintf(", %d trials each", p.Trials)
+	}
+	return line + "."
+}
+
+// judgeWarnings tells of judges that were served by several models.
+func judgeWarnings(s *Summary) []string {
+	var lines []string
 	for _, j := range judgesOf(s) {
 		for _, f := range j.Flags {
 			lines = append(lines, fmt.Sprintf("Warning: %s: %s.", f, flagText(j, f)))

@@ -99,7 +99,7 @@ func TestAgreementIsShown(t *testing.T) {
 	}}
 	s.LastExecution = &report.Execution{Exit: "done"}
 	for format, wants := range map[string][]string{
-		"text": {"Panel: mean of a (openai m), b (openai n), 2 trials each.", "Warning: mixed_served_models: judge a was served by several models (m-1, m-2)",
+		"text": {"Panel: mean of a (openai m, served by m-1, m-2), b (openai n), 2 trials each.", "Warning: mixed_served_models: judge a was served by several models (m-1, m-2)",
 			"Warning: mixed_fingerprints: judge b", "Agreement of judges", "a and b", "kappa", "0.250", "spearman", "undefined", "0.375",
 			"faithfulness: mean spread 0.375 over 2 samples; the judges disagree on 1 sample; 1 tie without a score.",
 			"answer_relevance, a, its trials: no spearman: one of the two said the same throughout", "Judge a: 7 judge calls"},

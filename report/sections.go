@@ -58,16 +58,25 @@ func header(s *Summary) []string {
 	}
 	lines := []string{fmt.Sprintf("Summary of %s: %s, %s.", name, rowsDone(s), state)}
 	if s.Judge != nil {
-		line := "Judge: " + judgeName(s.Judge)
-		if served := s.Judge.Served; len(served) > 0 && !slices.Equal(served, []string{s.Judge.Model}) {
-			line += ", served by " + strings.Join(served, ", ")
+		if s.Panel != nil {
+			lines = append(lines, panelLine(s.Panel))
+		} else {
+			lines = append(lines, "Judge: "+judgeName(s.Judge)+servedBy(s.Judge)+".")
 		}
-		lines = append(lines, line+".")
 		if note := judgeNote(s.Judge); note != "" {
 			lines = append(lines, "Note: "+note+".")
 		}
 	}
-	return append(lines, judgesLines(s)...)
+	return append(lines, judgeWarnings(s)...)
+}
+
+// servedBy names the models that answered where they are not the one that was
+// asked for.
+func servedBy(j *Judge) string {
+	if len(j.Served) == 0 || slices.Equal(j.Served, []string{j.Model}) {
+		return ""
+	}
+	return ", served by " + strings.Join(j.Served, ", ")
 }
 
 // judgeName names the judge in a few words and marks an offline one.

@@ -219,9 +219,10 @@ func (x *scoring) describe(sum *report.Summary, started time.Time, stats run.Sta
 	if x.s.judged {
 		x.describeJudges(sum)
 	}
-	sum.Usage = x.usage(x.dir.Manifest.Total())
+	unpriced := x.price.unpriced()
+	sum.Usage = usage(x.dir.Manifest.Total(), unpriced)
 	sum.LastExecution = &report.Execution{
-		Usage: x.usage(stats.Usage), RowsScored: stats.Scored, RowsReused: stats.Reused,
+		Usage: usage(stats.Usage, unpriced), RowsScored: stats.Scored, RowsReused: stats.Reused,
 		Started: started, Finished: time.Now().UTC(), Exit: outcome(stop),
 	}
 	if stop != nil {
@@ -279,14 +280,14 @@ func usageOf(c llm.Counts, offline bool) run.Usage {
 }
 
 // usage puts a run's usage into the summary's form: a cost that is not wholly
-// known is not told as a number.
-func (x *scoring) usage(u run.Usage) report.Usage {
+// known is not told as a number. The models without a price are named.
+func usage(u run.Usage, unpriced []string) report.Usage {
 	out := report.Usage{Calls: int64(u.Calls), CacheHits: int64(u.CacheHits), Tokens: report.Tokens{
 		Prompt: int64(u.PromptTokens), Completion: int64(u.CompletionTokens), Cached: int64(u.CachedTokens),
 		Reasoning: int64(u.ReasoningTokens), Unknown: int64(u.UnknownUsage)}}
 	switch {
 	case u.UnpricedCalls > 0:
-		out.CostReason = fmt.Sprintf("no price is known for %s (%d calls); set judge.price_input and judge.price_output", strings.Join(x.price.unpriced(), ", "), u.UnpricedCalls)
+		out.CostReason = fmt.Sprintf("no price is known for %s (%d calls); set judge.price_input and judge.price_output", strings.Join(unpriced, ", "), u.UnpricedCalls)
 	case u.UnknownUsage > 0:
 		out.CostReason = fmt.Sprintf("the server did not tell the tokens of %d attempts; the rest cost $%.4f", u.UnknownUsage, u.CostUSD)
 	default:

@@ -74,7 +74,7 @@ func (x *scoring) describeJudges(sum *report.Summary) {
 			one.Served, one.Fingerprints, one.Flags = servedBy(m.Served)
 			if seats(cfg) > 1 {
 				one.Name = judgeLabel(j)
-				u := x.usage(m.Usage)
+				u := usage(m.Usage, []string{judgeModel(j)})
 				one.Usage = &u
 			}
 			for _, f := range one.Flags {
