@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ragjudge/ragjudge/eval"
 	"github.com/ragjudge/ragjudge/judge"
@@ -54,7 +55,7 @@ func (p Panel) verdicts(ctx context.Context, items, claims []string, f verdictFo
 		if err != nil {
 			return unjudged(ctx, err, claims)
 		}
-		return eval.Value(f.of(got)).WithDetail(f.detail(got, nil)), nil
+		return flagUndecided(eval.Value(f.of(got)).WithDetail(f.detail(got, nil)), got), nil
 	}
 	got, errs, err := askSeats(ctx, p, one)
 	if err != nil {
@@ -75,7 +76,21 @@ func (p Panel) verdicts(ctx context.Context, items, claims []string, f verdictFo
 	}
 	score := b.decide(items, there, f)
 	agree, split := agreement(there, items, f.labels[0])
-	return b.close(score, f.labels[:1], agree, split), nil
+	return flagUndecided(b.close(score, f.labels[:1], agree, split), there...), nil
+}
+
+// FlagUndecided: a judge left an item open ("partially", "I don't know"), so
+// that it does not count; see judge.Verdict.Said.
+const FlagUndecided = "undecided_verdicts"
+
+// flagUndecided flags a value in which an item that was left open doesn't count.
+func flagUndecided(score eval.Score, seats ...[]judge.Verdict) eval.Score {
+	for _, verdicts := range seats {
+		if score.Status == eval.Scored && slices.ContainsFunc(verdicts, func(v judge.Verdict) bool { return v.Said != "" }) {
+			return score.Flagged(FlagUndecided)
+		}
+	}
+	return score
 }
 
 // decide makes the score of the seats with verdicts.

@@ -1,9 +1,12 @@
 package metrics_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/llm"
 	"github.com/ragjudge/ragjudge/metrics"
 )
 
@@ -67,5 +70,32 @@ func TestAnswersAreNotSettled(t *testing.T) {
 	s.Response = "..."
 	if got := scored(t, made(t, "context_precision", metrics.Options{Judge: f}), s); got.Status != eval.Scored || len(f.asks) != 1 {
 		t.Errorf("%s after %d calls", got.Status, len(f.asks))
+	}
+}
+
+// TestUndecidedVerdictsAreFlagged: what a judge leaves open doesn't count, and
+// the score says that something was left open.
+func TestUndecidedVerdictsAreFlagged(t *testing.T) {
+	for _, tt := range []struct {
+		word  string
+		value float64
+		flags int
+	}{{"idk", 0.5, 1}, {"partially", 0.5, 1}, {"no", 0.5, 0}, {"yes", 1, 0}} {
+		for _, name := range []string{"faithfulness", "context_recall"} {
+			replies := []string{`{"claims":["a","b"]}`, `{"verdicts":[{"id":1,"verdict":"yes"},{"id":2,"verdict":"` + tt.word + `"}]}`}
+			n := 0
+			j := judge.New(judge.Config{Client: llm.ClientFunc(func(context.Context, *llm.Request) (*llm.Response, error) {
+				n++
+				return &llm.Response{Content: replies[n-1], FinishReason: llm.FinishStop}, nil
+			})})
+			got := scored(t, made(t, name, metrics.Options{Judge: j}), fullSample())
+			wantScore(t, got, tt.value)
+			if len(got.Flags) != tt.flags || tt.flags > 0 && got.Flags[0] != metrics.FlagUndecided {
+				t.Errorf("%s with %q has the flags %q", name, tt.word, got.Flags)
+			}
+			if c := j.Counts(); c.Undecided != int64(tt.flags) || c.Replies != 2 || c.Repaired != 0 {
+				t.Errorf("%s with %q counts %+v", name, tt.word, c)
+			}
+		}
 	}
 }
