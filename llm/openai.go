@@ -141,6 +141,13 @@ func NewOpenAI(cfg OpenAIConfig) (*OpenAI, error) {
 	}, nil
 }
 
+// EndpointOf is what Endpoint is of a backend that is made of these; see
+// OpenAIConfig.
+func EndpointOf(provider, baseURL, apiVersion string) (string, error) {
+	addr, err := addressOf(provider, baseURL, apiVersion)
+	return cmp.Or(provider, ProviderOpenAI) + " " + addr.base, err
+}
+
 // Endpoint identifies the endpoint in requests: provider and address, no key.
 func (o *OpenAI) Endpoint() string { return o.endpoint }
 

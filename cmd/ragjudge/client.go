@@ -30,11 +30,20 @@ type chain struct {
 	disk   *cache.Disk // nil without a cache
 }
 
+// chainOptions are what a run knows when it makes its chain.
+type chainOptions struct {
+	spent run.Charged // by earlier executions
+	since time.Time   // of which replies count under cache mode refresh
+	anew  bool        // make the preflight though it has passed lately
+}
+
 // newChain assembles the client chain. Its order, outermost first:
 //
 //	meter    sees every call, and whether it was a hit
 //	cached   a hit takes no token count, no slot, no money; twins in flight are one
+//	preflight  one call of its own before the first that is no hit
 //	counted  tokens for the limits and the budget, where one of them needs them
+//	whole    a reply to a prompt that the server has cut is none, and is not kept
 //	outage   an endpoint that fails every call ends the run
 //	retry    a waiting retry holds neither slot nor reservation
 //	budget   each attempt is reserved by itself, so that retries can't overshoot
@@ -44,12 +53,22 @@ type chain struct {
 //
 // Each model at each endpoint has its own outage, retry, limit and backend; the
 // rest is shared. A router stands above outage, and one above limit.
-func (a *app) newChain(cfg *config.Config, price *prices, spent run.Charged, since time.Time, log *slog.Logger) (*chain, error) {
-	conns, err := a.connect(cfg, log)
+func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log *slog.Logger) (c *chain, err error) {
+	disk, err := a.openCache(cfg, log)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{meter: llm.NewMeter(price.Cost), conns: conns}
+	c = &chain{meter: llm.NewMeter(price.Cost), disk: disk}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	known := &learnt{disk: disk, log: log, now: time.Now, anew: opt.anew}
+	if c.conns, err = a.connect(cfg, known, log); err != nil {
+		return c, err
+	}
+	conns := c.conns
 	limited, models := router{}, []string{}
 	for _, conn := range conns {
 		limited[conn.connKey] = conn.limiter.Wrap(c.meter.Attempts(conn.client))
@@ -60,10 +79,10 @@ func (a *app) newChain(cfg *config.Config, price *prices, spent run.Charged, sin
 	if most != (llm.Spend{}) {
 		b, err := llm.NewBudget(llm.BudgetConfig{
 			Max: most, Price: price.Cost, Models: models, Log: log,
-			Spent: llm.Spend(spent),
+			Spent: llm.Spend(opt.spent),
 		}, below)
 		if err != nil {
-			return nil, &exitError{code: exitUsage, err: err, hint: "give judge.price_input and judge.price_output, or those of the judge in [[judges]], in US dollars per million tokens, or leave --max-cost out"}
+			return c, &exitError{code: exitUsage, err: err, hint: "give judge.price_input and judge.price_output, or those of the judge in [[judges]], in US dollars per million tokens, or leave --max-cost out"}
 		}
 		below, c.budget = b, b
 	}
@@ -78,17 +97,17 @@ func (a *app) newChain(cfg *config.Config, price *prices, spent run.Charged, sin
 		retry := llm.NewRetry(llm.RetryConfig{MaxAttempts: cfg.Limits.MaxAttempts, MaxWait: cfg.Limits.MaxWait, Stop: conn.stop, Log: log}, below)
 		tried[conn.connKey] = &llm.Outage{Limit: max(llm.DefaultOutage, cfg.Limits.Concurrency), Stop: conn.stop, Next: retry}
 	}
-	var next llm.Client = tried
+	var counter cost.Counter
+	var next llm.Client = &llm.WholePrompt{Next: tried, Log: log, Count: func(req *llm.Request) int { return counter.CountRequest(req).Total }}
 	if most.CostUSD > 0 || cfg.Limits.TokensPerMinute > 0 {
-		next = counted(next)
+		next = counted(next, &counter)
 	}
-	cached := &llm.Cached{Mode: llm.CacheMode(cfg.Cache.Mode), Since: since, Next: next, Warn: warnStore(log)}
-	disk, err := a.openCache(cfg, log)
-	if err != nil {
-		return nil, err
+	if cfg.Run.Preflight {
+		next = newPreflight(known, log, next)
 	}
+	cached := &llm.Cached{Mode: llm.CacheMode(cfg.Cache.Mode), Since: opt.since, Next: next, Warn: warnStore(log)}
 	if disk != nil {
-		c.disk, cached.Store = disk, disk
+		cached.Store = disk
 	}
 	c.client = c.meter.Calls(cached)
 	return c, nil
@@ -129,8 +148,7 @@ func warnStore(log *slog.Logger) func(error) {
 }
 
 // counted fills in the number of input tokens.
-func counted(next llm.Client) llm.Client {
-	var counter cost.Counter
+func counted(next llm.Client, counter *cost.Counter) llm.Client {
 	return llm.ClientFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 		r := *req
 		r.PromptTokens = counter.CountRequest(req).Total
@@ -177,8 +195,13 @@ func (a *app) judgeKey(j *config.Judge, log *slog.Logger) (string, error) {
 }
 
 // newBackend makes the client of the wire.
-func newBackend(cfg *config.Config, j *config.Judge, key string, log *slog.Logger, observe func(llm.RateInfo)) (*llm.OpenAI, error) {
+func newBackend(cfg *config.Config, j *config.Judge, key string, known *learnt, log *slog.Logger, observe func(llm.RateInfo)) (*llm.OpenAI, error) {
+	forms, onLearn, err := known.forms(j)
+	if err != nil {
+		return nil, usageError(err)
+	}
 	b, err := llm.NewOpenAI(llm.OpenAIConfig{
+		Known: forms, OnLearn: onLearn,
 		Provider: j.Provider, BaseURL: j.BaseURL, APIKey: key,
 		Organization: j.Organization, Project: j.Project, APIVersion: j.APIVersion,
 		Headers: j.Headers, ExtraBody: j.ExtraBody, CAFile: j.CAFile, Insecure: j.Insecure,

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragjudge/ragjudge/config"
-	"github.com/ragjudge/ragjudge/judge"
+	"github.com/ragjudge/ragjudge/llm"
 	"github.com/ragjudge/ragjudge/run"
 )
 
@@ -22,8 +22,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check configuration, data, prompts, cache, disk, key and endpoint, with one judge call",
 		Long: `Check everything that a run needs and say what is wrong and how to mend it.
-One small call is made to the judge, and nothing is kept of it; --offline leaves
-it out.`,
+Each judge gets a preflight, which finds out whether the endpoint reads long
+prompts whole, and one small call. What was learnt about the endpoint is told and
+remembered, and so is the request as it will be sent. --offline makes no call.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := a.configured(cmd.Flags())
@@ -146,19 +147,24 @@ func (d *doctor) disk() (string, error) {
 	return dir + " can be written", nil
 }
 
-// judge makes one small call to one judge, through the whole chain but the cache.
+// judge makes the preflight and one small call to one judge, through the whole
+// chain; no reply comes from the cache.
 func (d *doctor) judge(ctx context.Context, s *session, j *config.Judge) (string, error) {
 	cfg := *d.cfg
 	cfg.Judge, cfg.Judges, cfg.Panel.Trials = *j, nil, 1
-	cfg.Cache.Mode, cfg.Limits.MaxAttempts = "off", 1
+	cfg.Limits.MaxAttempts = 1
+	if cfg.Cache.Mode == string(llm.CacheReadWrite) {
+		cfg.Cache.Mode = string(llm.CacheRefresh)
+	}
 	price, err := newPrices(&cfg, d.log)
 	if err != nil {
 		return "", err
 	}
-	chain, err := d.newChain(&cfg, price, run.Charged{}, time.Now(), d.log)
+	chain, err := d.newChain(&cfg, price, chainOptions{since: time.Now(), anew: true}, d.log)
 	if err != nil {
 		return "", err
 	}
+	defer chain.close() //nolint:errcheck // what was put was flushed
 	one := *s
 	one.cfg = &cfg
 	panel, err := one.panel(chain.client)
@@ -166,8 +172,7 @@ func (d *doctor) judge(ctx context.Context, s *session, j *config.Judge) (string
 		return "", err
 	}
 	start := time.Now()
-	claims, err := panel.Seats[0].Judge.Claims(ctx, judge.Ask{Metric: "doctor", Prompt: "claims/split",
-		Text: "The library opens at nine. It closes at seven in the evening."})
+	claims, err := panel.Seats[0].Judge.Claims(ctx, doctorAsk)
 	if err != nil {
 		x := &scoring{app: d.app, s: &one}
 		return "", x.stopReason(ctx, run.Stats{}, err)
@@ -178,7 +183,7 @@ func (d *doctor) judge(ctx context.Context, s *session, j *config.Judge) (string
 	if len(price.unpriced()) > 0 {
 		found += "; its price is not known, so --max-cost needs judge.price_input and judge.price_output"
 	}
-	for _, l := range chain.learnt() {
+	for _, l := range append(chain.learnt(), chain.sends(ctx, &one)...) {
 		found += "\n" + strings.Repeat(" ", 17) + l
 	}
 	return found, nil

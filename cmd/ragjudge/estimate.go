@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +56,7 @@ func (a *app) estimate(ctx context.Context, cfg *config.Config, format string) e
 	if err != nil {
 		return err
 	}
+	planner.known = &learnt{disk: chain.disk, log: a.log, now: time.Now}
 	defer chain.close() //nolint:errcheck // it was only read
 	panel, err := s.panel(chain.client)
 	if err != nil {
@@ -96,6 +99,9 @@ type planner struct {
 	counter     cost.Counter
 	estimator   *cost.Estimator
 	free        string // the model of an offline judge beside paid ones, or ""
+	flies       bool   // preflights are made
+	known       *learnt
+	flown       sync.Map // by endpoint and model
 	unpredicted atomic.Int64
 }
 
@@ -104,7 +110,7 @@ func newPlanner(cfg *config.Config, price *prices) *planner {
 		PriceDate: price.table.Date, MaxAttempts: cfg.Limits.MaxAttempts, Concurrency: cfg.Limits.Concurrency,
 		RequestsPerMinute: int(cfg.Limits.RequestsPerMinute), TokensPerMinute: int(cfg.Limits.TokensPerMinute),
 	}
-	p := &planner{}
+	p := &planner{flies: cfg.Run.Preflight}
 	for i, j := range cfg.AllJudges() {
 		model := judgeModel(j)
 		enc, own := tokens.ForModel(model)
@@ -128,10 +134,26 @@ func newPlanner(cfg *config.Config, price *prices) *planner {
 	return p
 }
 
+// preflight plans the call that a run makes before its first to a model.
+func (p *planner) preflight(first *llm.Request) {
+	if !p.flies || first.Endpoint == lexicalEndpoint {
+		return
+	}
+	if _, before := p.flown.LoadOrStore(connKey{first.Endpoint, first.Model}, true); before || p.known.passed(first.Endpoint, first.Model) {
+		return
+	}
+	probe := preflightRequest(first)
+	p.estimator.Add(cost.Call{Metric: probe.Tag.Metric, Step: probe.Tag.Step, Judge: probe.Tag.Judge, OutputCap: probe.MaxTokens,
+		Input: probe.PromptTokens, Output: cost.CountText(probe.Model, preflightReply)})
+}
+
 func (p *planner) add(c llm.Planned) {
 	req := c.Request
 	if req.Model == p.free && p.free != "" {
 		return
+	}
+	if !c.Hit {
+		p.preflight(req)
 	}
 	call := cost.Call{Metric: req.Tag.Metric, Step: req.Tag.Step, Judge: req.Tag.Judge, Trial: req.Trial, OutputCap: req.MaxTokens, Hit: c.Hit, Repeat: c.Repeat}
 	call.Input = p.counter.CountRequest(req).Total

@@ -44,7 +44,7 @@ func (r router) Complete(ctx context.Context, req *llm.Request) (*llm.Response, 
 }
 
 // connect makes a conn for each model at each endpoint. It makes no call.
-func (a *app) connect(cfg *config.Config, log *slog.Logger) ([]*conn, error) {
+func (a *app) connect(cfg *config.Config, known *learnt, log *slog.Logger) ([]*conn, error) {
 	var conns []*conn
 	for i, j := range cfg.AllJudges() {
 		c := &conn{connKey: connKey{lexicalEndpoint, judgeModel(j)}, client: judge.Lexical{}, stop: llm.NewStop()}
@@ -56,7 +56,7 @@ func (a *app) connect(cfg *config.Config, log *slog.Logger) ([]*conn, error) {
 			if err != nil {
 				return nil, ofJudge(cfg, i, err)
 			}
-			b, err := newBackend(cfg, j, key, log, c.limiter.Observe)
+			b, err := newBackend(cfg, j, key, known, log, c.limiter.Observe)
 			if err != nil {
 				return nil, ofJudge(cfg, i, err)
 			}
@@ -114,7 +114,7 @@ func wireOf(cfg *config.Config, j *config.Judge) (endpoint string, extra json.Ra
 	if j.Provider == config.Lexical {
 		return lexicalEndpoint, nil, nil
 	}
-	b, err := newBackend(cfg, j, "", slog.New(slog.DiscardHandler), nil) // it is never called, and needs no key
+	b, err := newBackend(cfg, j, "", &learnt{}, slog.New(slog.DiscardHandler), nil) // it is never called, and needs no key
 	if err != nil {
 		return "", nil, err
 	}

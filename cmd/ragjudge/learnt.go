@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/ragjudge/ragjudge/cache"
+	"github.com/ragjudge/ragjudge/config"
 	"github.com/ragjudge/ragjudge/eval"
+	"github.com/ragjudge/ragjudge/llm"
 )
 
 // How long something that was learnt about a server is believed. Both are
@@ -27,6 +29,7 @@ type learnt struct {
 	disk *cache.Disk // nil without a cache
 	log  *slog.Logger
 	now  func() time.Time
+	anew bool // whether preflights are made though they have passed
 }
 
 // The kinds of knowledge.
@@ -58,6 +61,30 @@ func (l *learnt) recall(endpoint, model, what string, age time.Duration, v any) 
 		return false // it is learnt again, for one call
 	}
 	return json.Unmarshal(f.Value, v) == nil
+}
+
+// forms is what is known of how requests to a judge are written, and where to
+// what is learnt about it goes.
+func (l *learnt) forms(j *config.Judge) (map[string]llm.Form, func(string, llm.Form), error) {
+	if l.disk == nil {
+		return nil, nil, nil
+	}
+	endpoint, err := llm.EndpointOf(j.Provider, j.BaseURL, j.APIVersion)
+	if err != nil {
+		return nil, nil, err
+	}
+	var f llm.Form
+	known := map[string]llm.Form{}
+	if l.recall(endpoint, j.Model, learntForm, believeForm, &f) {
+		known[j.Model] = f
+	}
+	return known, func(model string, f llm.Form) { l.keep(endpoint, model, learntForm, f) }, nil
+}
+
+// passed reports that the preflight of a model need not be made.
+func (l *learnt) passed(endpoint, model string) bool {
+	var passed bool
+	return !l.anew && l.recall(endpoint, model, learntPreflight, believePreflight, &passed) && passed
 }
 
 // keep remembers v. What can't be kept is learnt again.

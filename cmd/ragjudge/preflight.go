@@ -15,8 +15,11 @@ import (
 // prompts where nobody told them otherwise.
 const preflightLines = 400
 
-// preflightTag attributes the call in the costs of a run.
-var preflightTag = llm.Tag{Metric: "preflight", Step: "probe"}
+// preflightMetric attributes the call in the costs of a run.
+const preflightMetric = "preflight"
+
+// preflightReply is what the preflight asks for.
+const preflightReply = `{"ready": true}`
 
 var preflightSchema = &llm.Schema{Name: "preflight", JSON: json.RawMessage(
 	`{"type":"object","properties":{"ready":{"type":"boolean"}},"required":["ready"],"additionalProperties":false}`)}
@@ -28,8 +31,7 @@ func newPreflight(known *learnt, log *slog.Logger, next llm.Client) *llm.Preflig
 	return &llm.Preflight{
 		Next: next,
 		Probe: func(first *llm.Request) *llm.Request {
-			var passed bool
-			if known.recall(first.Endpoint, first.Model, learntPreflight, believePreflight, &passed) && passed {
+			if first.Endpoint == lexicalEndpoint || known.passed(first.Endpoint, first.Model) {
 				return nil
 			}
 			return preflightRequest(first)
@@ -37,7 +39,7 @@ func newPreflight(known *learnt, log *slog.Logger, next llm.Client) *llm.Preflig
 		Done: func(probe *llm.Request, resp *llm.Response, err error) {
 			switch e := llm.AsError(err); {
 			case e != nil && e.Kind.StopsRun(): // it ends the run, and is told there
-			case e != nil && e.Code == "prompt_truncated": // the chain has told it
+			case e != nil && e.Code == llm.CodePromptTruncated: // the chain has told it
 			case e != nil:
 				log.Warn("the preflight call failed; the samples are tried all the same", "model", probe.Model, "error", e, "hint", e.Hint)
 			default:
@@ -57,13 +59,14 @@ func preflightRequest(first *llm.Request) *llm.Request {
 	for i := range preflightLines {
 		fmt.Fprintf(&b, "Line %d: the reading room opens at nine and closes at seven.\n", i+1)
 	}
-	b.WriteString("\nAnswer with this JSON object and nothing else: {\"ready\": true}")
+	b.WriteString("\nAnswer with this JSON object and nothing else: " + preflightReply)
 	req := *first
 	req.Messages = []llm.Message{
 		{Role: llm.System, Content: "You are asked for a sign of life before work begins. Reply in JSON."},
 		{Role: llm.User, Content: b.String()},
 	}
-	req.Schema, req.Tag, req.Trial, req.Check = preflightSchema, preflightTag, 0, nil
+	req.Schema, req.Trial, req.Check = preflightSchema, 0, nil
+	req.Tag.Metric, req.Tag.Step = preflightMetric, "probe"
 	var counter cost.Counter
 	req.PromptTokens = counter.CountRequest(&req).Total
 	return &req
