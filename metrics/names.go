@@ -32,6 +32,9 @@ func New(name string, opt Options) (eval.Metric, error) {
 	if len(opt.Panel.Seats) > 1 && !slices.Contains(Votes, opt.Panel.Vote) {
 		return nil, fmt.Errorf("make metric %s: %q is no vote; known are %v", f.Name, opt.Panel.Vote, Votes)
 	}
+	if opt.Judge == nil && len(opt.Panel.Seats) > 0 {
+		opt.Judge = opt.Panel.Seats[0].Judge // of a metric that asks one judge whatever the panel
+	}
 	return f.build(k, opt.withDefaults()), nil
 }
 
