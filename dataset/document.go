@@ -100,7 +100,9 @@ func (p *part) findDocument(opt *Options, columns *columns) *fault {
 		return nil
 	}
 	doc, f := findDocument(in, opt.MaxRecord, columns)
-	p.doc = doc
+	if p.doc = doc; doc != nil {
+		p.format = JSON
+	}
 	return f
 }
 

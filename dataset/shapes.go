@@ -54,7 +54,7 @@ type reading func(d *decoder, s *eval.Sample, v value, later *contextsLater) (bo
 
 // shapes is the explicit list, in the order in which they are shown.
 var shapes = []*shape{
-	{format: Plain, title: "plain records", fits: never},
+	{format: Plain, title: "plain: canonical names and their aliases", fits: never},
 	{format: DeepEval, title: "DeepEval (context is the ideal context)", fits: fitsDeepEval, fields: map[string]eval.Field{
 		"retrievalcontext": eval.FieldRetrievedContexts, "context": eval.FieldReferenceContexts,
 	}},
@@ -81,7 +81,7 @@ var shapes = []*shape{
 	{format: RagasTestset, title: "a test set of Ragas 0.1 (contexts are the ideal ones)", fits: fitsRagasTestset, fields: map[string]eval.Field{
 		"contexts": eval.FieldReferenceContexts,
 	}},
-	{format: BEIR, title: "BEIR queries", fits: fitsBEIR, fields: map[string]eval.Field{"text": eval.FieldUserInput}},
+	{format: BEIR, title: "BEIR: queries, judgements and corpus", fits: fitsBEIR, fields: map[string]eval.Field{"text": eval.FieldUserInput}},
 	{format: SQuAD, title: "SQuAD", fits: never},
 }
 
@@ -93,6 +93,14 @@ func ShapeFormats() []Format {
 		list[i] = s.format
 	}
 	return list
+}
+
+// ShapeTitle says for people whose records a shape stands for.
+func ShapeTitle(f Format) string {
+	if s := shapeOf(f); s != nil {
+		return s.title
+	}
+	return string(f)
 }
 
 func shapeOf(f Format) *shape {

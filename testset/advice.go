@@ -42,7 +42,7 @@ func Advise(rows int, categories map[string]int, difference, sd float64) []Advic
 		tell("too_small", "a difference of %.3g between two runs takes %d paired rows to show (95 %%, power 80 %%, sd %.2g); %s", difference, need, sd, shows(rows, sd))
 	}
 	if rows < LeastRows {
-		tell("hardly_useful", "%d rows are few even to look at: the least useful set has 20 to 50 questions in 3 to 5 categories", rows)
+		tell("hardly_useful", "%d %s few even to look at: the least useful set has 20 to 50 questions in 3 to 5 categories", rows, verb(rows, "row is", "rows are"))
 	}
 	names := slices.Sorted(maps.Keys(categories))
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
@@ -69,7 +69,7 @@ func Advise(rows int, categories map[string]int, difference, sd float64) []Advic
 		if len(small) > most {
 			list += fmt.Sprintf(" and %d more", len(small)-most)
 		}
-		tell("small_categories", "%d of %d categories have fewer than %d rows, of which a mean says little: %s", len(small), len(names), LeastInCategory, list)
+		tell("small_categories", "%d of %d categories with fewer than %d rows, of which a mean says little: %s", len(small), len(names), LeastInCategory, list)
 	}
 	if share := float64(categories[largest]) / float64(rows); len(names) > 1 && share > Lopsided {
 		tell("lopsided", "%.0f %% of the rows are of the category %q: the mean is that of this category", 100*share, largest)

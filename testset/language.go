@@ -25,13 +25,13 @@ var functionWords = map[string][]string{
 	"fr": {"le", "la", "les", "des", "est", "et", "une", "quel", "quelle", "pour", "dans", "que", "qui", "comment", "du", "sur", "je", "sont", "au", "ce"},
 	"es": {"el", "los", "las", "es", "y", "una", "cómo", "qué", "para", "por", "cuál", "con", "del", "en", "se", "un", "mi", "son", "la", "al"},
 	"it": {"il", "gli", "è", "e", "una", "come", "che", "per", "di", "quale", "con", "della", "del", "sono", "qual", "non", "si", "nel", "dei", "la"},
-	"pt": {"o", "os", "é", "e", "uma", "como", "que", "para", "qual", "com", "da", "do", "não", "são", "em", "um", "quais", "dos", "ao", "no"},
-	"nl": {"de", "het", "een", "en", "is", "van", "hoe", "wat", "niet", "voor", "met", "op", "zijn", "welke", "dat", "ik", "te", "aan", "er", "naar"},
-	"pl": {"jest", "nie", "jak", "się", "na", "i", "w", "z", "co", "czy", "do", "jaki", "jakie", "to", "są", "dla", "po", "od", "kto", "ile"},
+	"pt": {"os", "é", "e", "uma", "como", "que", "para", "qual", "com", "da", "não", "são", "em", "um", "quais", "dos", "ao", "no"},
+	"nl": {"de", "het", "een", "en", "van", "hoe", "wat", "niet", "voor", "met", "op", "zijn", "welke", "dat", "ik", "te", "aan", "er", "naar"},
+	"pl": {"jest", "nie", "jak", "się", "na", "w", "z", "co", "czy", "jaki", "jakie", "są", "przez", "oraz", "dla", "po", "od", "kto", "ile"},
 	"sv": {"och", "är", "att", "det", "en", "ett", "som", "hur", "vad", "för", "inte", "med", "av", "på", "den", "jag", "till", "om", "har", "vilka"},
 	"tr": {"bir", "ve", "bu", "ne", "nasıl", "için", "ile", "mi", "mı", "nedir", "kaç", "olan", "değil", "var", "hangi", "kim", "da", "de", "çok", "gibi"},
 	"id": {"yang", "dan", "di", "apa", "adalah", "untuk", "dengan", "ini", "itu", "bagaimana", "tidak", "dari", "pada", "saya", "ke", "berapa", "dapat", "atau", "akan", "ada"},
-	"cs": {"je", "jak", "se", "na", "co", "které", "jaké", "není", "pro", "jsou", "při", "od", "že", "kolik", "kdo", "ve", "nebo", "který", "to", "a"},
+	"cs": {"je", "jak", "se", "na", "které", "jaké", "není", "pro", "jsou", "při", "od", "že", "kolik", "kdo", "ve", "nebo", "který", "jaká", "být"},
 }
 
 var wordLanguages = func() map[string][]string {

@@ -129,6 +129,7 @@ and the cost is known before anything is spent.
 		a.estimateCommand(),
 		a.reportCommand(),
 		a.retrievalCommand(),
+		a.dataCommand(),
 		a.metricsCommand(),
 		a.promptsCommand(),
 		a.cacheCommand(),

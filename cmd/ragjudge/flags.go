@@ -114,6 +114,11 @@ func (a *app) loadConfig(path string, flags []config.Flag) (*config.Config, erro
 	if path == "" {
 		path = a.defaultConfig()
 	}
+	return a.configFile(path, flags)
+}
+
+// configFile loads a configuration file, or none if path is empty.
+func (a *app) configFile(path string, flags []config.Flag) (*config.Config, error) {
 	cfg, err := config.Load(path, config.Options{Environ: a.environ, Flags: flags, Partial: true})
 	if err != nil {
 		hint := ""

@@ -59,14 +59,7 @@ func (a *app) listMetrics() error {
 		if err != nil {
 			return err
 		}
-		name := f.Name
-		switch f.CutOff {
-		case metrics.NeedsCutOff:
-			name += "@k"
-		case metrics.OptionalCutOff:
-			name += "[@k]"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, calls(info), fields(info.Needs), firstSentence(info.Doc))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", metricName(f), calls(info), fields(info.Needs), firstSentence(info.Doc))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -96,6 +89,17 @@ func (a *app) describeMetric(name string) error {
 	}
 	_, err = fmt.Fprintf(a.out, "\n%s\n", wrap(info.Doc, 78, "  "))
 	return err
+}
+
+// metricName is a family's name with what may or must follow it.
+func metricName(f metrics.Family) string {
+	switch f.CutOff {
+	case metrics.NeedsCutOff:
+		return f.Name + "@k"
+	case metrics.OptionalCutOff:
+		return f.Name + "[@k]"
+	}
+	return f.Name
 }
 
 func calls(info eval.Info) string {

@@ -122,15 +122,22 @@ func (s *session) chooseMetrics() error {
 	return errors.Join(errs...)
 }
 
-// sections names the sections [metric.<family>] that are for a metric, and
-// after them those of [metric."<name>"], which go before them.
+// sections names the sections that are for a metric: [metric.retrieval] if it
+// is one over ids, [metric.<family>], and [metric."<name>"]. A later one goes
+// before an earlier one.
 func (s *session) sections(name string) []string {
-	var general, special []string
+	var shared, general, special []string
 	f, err := metrics.FamilyOf(name)
 	if err != nil {
 		return nil
 	}
 	for _, given := range slices.Sorted(maps.Keys(s.cfg.Metric)) {
+		if metrics.IsRetrieval(given) {
+			if f.OverIDs() {
+				shared = append(shared, given)
+			}
+			continue
+		}
 		of, err := metrics.FamilyOf(given)
 		if c, cerr := metrics.Canonical(given); cerr == nil && c == name && c != f.Name {
 			special = append(special, given)
@@ -138,7 +145,7 @@ func (s *session) sections(name string) []string {
 			general = append(general, given)
 		}
 	}
-	return append(general, special...)
+	return slices.Concat(shared, general, special)
 }
 
 // metricOptions are the options that the sections of a metric set.
@@ -335,6 +342,29 @@ func (a *app) prepare(cfg *config.Config) (*session, *prices, *dataset.Reader, d
 // openDataset opens the input and reads it once, so that everything that is
 // wrong with it is known before anything is paid.
 func (a *app) openDataset(cfg *config.Config) (*dataset.Reader, dataset.Info, error) {
+	r, info, err := a.scanDataset(cfg)
+	if err != nil {
+		return nil, info, err
+	}
+	for _, w := range info.Warnings {
+		where := []any{"rows", w.Count, "first_row", w.Row, "line", w.Line}
+		if len(info.Files) > 1 {
+			where = append(where, "file", w.File)
+		}
+		a.log.Warn(w.Message, where...)
+	}
+	for _, b := range info.Bad {
+		a.log.Warn("bad line skipped", "error", b.Error())
+	}
+	if info.BadLines > 0 {
+		a.log.Warn("bad lines were skipped", "count", info.BadLines)
+	}
+	return r, info, nil
+}
+
+// scanDataset opens the input and reads it once; what is odd in it is told by
+// the caller.
+func (a *app) scanDataset(cfg *config.Config) (*dataset.Reader, dataset.Info, error) {
 	d := cfg.Dataset
 	opt := dataset.Options{Format: dataset.Format(d.Format), Columns: d.Columns, SkipBadLines: d.SkipBadLines, MaxRecord: d.MaxLineBytes, Stdin: a.in, Encoding: d.Encoding}
 	if d.Delimiter != "" {
@@ -350,19 +380,6 @@ func (a *app) openDataset(cfg *config.Config) (*dataset.Reader, dataset.Info, er
 	info, err := r.Scan()
 	if err != nil {
 		return nil, info, errors.Join(inputError(err), r.Close())
-	}
-	for _, w := range info.Warnings {
-		where := []any{"rows", w.Count, "first_row", w.Row, "line", w.Line}
-		if len(info.Files) > 1 {
-			where = append(where, "file", w.File)
-		}
-		a.log.Warn(w.Message, where...)
-	}
-	for _, b := range info.Bad {
-		a.log.Warn("bad line skipped", "error", b.Error())
-	}
-	if info.BadLines > 0 {
-		a.log.Warn("bad lines were skipped", "count", info.BadLines)
 	}
 	return r, info, nil
 }
