@@ -54,6 +54,7 @@ type textMetric struct {
 }
 
 func newTextInfo(name, formula, doc string) eval.Info {
+	doc += fmt.Sprintf(" For every script; compat = %q gives the tokens of that tool to the letter.", textCompats[name])
 	return eval.Info{Name: name, Version: 1, Needs: textNeeds, Calls: "none", Formula: formula, Doc: doc}
 }
 
