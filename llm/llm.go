@@ -11,12 +11,10 @@
 package llm
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 )
 
 // Role of a message in a chat.
@@ -93,25 +91,6 @@ type Key [sha256.Size]byte
 
 // String returns the key in hexadecimal.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
-
-// keyVersion is part of every key; it changes when the meaning of a stored
-// reply does.
-const keyVersion = "ragjudge/1\n"
-
-// Key returns the content address of the request: the SHA-256 of a version
-// line and of the request's JSON with fields in fixed order and no escaping
-// of <, > and &. It panics if Schema.JSON or Extra is not JSON, a fault in the
-// code.
-func (r *Request) Key() Key {
-	var b bytes.Buffer
-	b.WriteString(keyVersion)
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		panic(fmt.Sprintf("llm: the request can't be encoded: %v", err))
-	}
-	return sha256.Sum256(b.Bytes())
-}
 
 // FinishReason says why a reply ended, in OpenAI's words.
 type FinishReason string
