@@ -238,7 +238,7 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 							t.Errorf("%s, %s in %s: reason %q lacks %q", c.name, name, step, got.Reason, says)
 						}
 					}
-					if c.status == eval.Unscored && !strings.Contains(string(got.Detail), "well, <b>") {
+					if c.name == "unusable" && !strings.Contains(string(got.Detail), "well, <b>") {
 						t.Errorf("%s, %s in %s: the reply is not kept: %s", c.name, name, step, got.Detail)
 					}
 				}
