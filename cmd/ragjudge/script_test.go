@@ -40,12 +40,13 @@ func runMain() {
 
 // The scripts run the real command line against a fake provider over HTTP.
 //
-//	serve [FAULT] [latency=D] [rejects=A,B] [answer=A] [judge=obedient|fenceless] [key=K]  starts a provider; $URL is its base URL
+//	serve [FAULT] [latency=D] [rejects=A,B] [cuts=TOKENS] [answer=A] [judge=obedient|fenceless] [key=K]  starts a provider; $URL is its base URL
 //	     [says.MODEL=WORD,N] [fails.MODEL=N] [denies=MODEL] [drifts=N]        see panel_test.go
 //	await N                                             waits until it was asked N times
 //	calls N, paid N                                     assert what the provider saw so far
 //	terminate                                           sends SIGTERM to what runs in the background
 //	samples N FILE                                      writes a dataset of N samples
+//	longsample N FILE                                   writes a short sample and one with N lines of context
 //	lines N FILE                                        asserts the number of lines
 //	keyless                                             asserts that the key is in no output and no file
 func TestScripts(t *testing.T) {
@@ -60,6 +61,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("OPENAI_API_KEY", secretKey)
 			e.Setenv("RAGJUDGE_CACHE", filepath.Join(e.WorkDir, "cache"))
 			e.Setenv("HOME", e.WorkDir)
+			// Scripts count calls; those about the preflight turn it on.
+			e.Setenv("RAGJUDGE_RUN_PREFLIGHT", "false")
 			e.Values[providerKey{}] = &provider{}
 			e.Values[obedientKey{}] = new(*llmtest.Obedient)
 			return nil
@@ -72,7 +75,7 @@ func TestScripts(t *testing.T) {
 // scriptCmds are the commands that scripts have beside testscript's own.
 func scriptCmds() map[string]func(*testscript.TestScript, bool, []string) {
 	cmds := map[string]func(*testscript.TestScript, bool, []string){
-		"serve": serve, "calls": called, "paid": paid, "samples": samples, "lines": lines, "keyless": keyless, "await": await, "terminate": terminate,
+		"serve": serve, "calls": called, "paid": paid, "samples": samples, "longsample": longSample, "lines": lines, "keyless": keyless, "await": await, "terminate": terminate,
 	}
 	maps.Copy(cmds, hostileCmds)
 	return cmds
@@ -176,6 +179,10 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 			opt.Rejects = strings.Split(v, ",")
 		case k == "key":
 			opt.Key = v
+		case k == "cuts":
+			n, err := strconv.Atoi(v)
+			ts.Check(err)
+			opt.Fault = llmtest.CutsPrompts(n)
 		default:
 			ts.Fatalf("serve: what is %q?", arg)
 		}
@@ -229,6 +236,19 @@ func samples(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), testSamples(n), 0o600))
+}
+
+// longSample writes a dataset of two samples, the second with so many lines of
+// context.
+func longSample(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	var context strings.Builder
+	for i := range n {
+		fmt.Fprintf(&context, "Shelf %d holds books about gardens and old maps. ", i+1)
+	}
+	data := append(testSamples(1), fmt.Appendf(nil, `{"id":"long","question":"What does shelf 1 hold?","answer":"Shelf 1 holds books.","contexts":[%q],"ground_truth":"Books."}`+"\n", context.String())...)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 }
 
 // testSamples makes n samples, each with texts of its own, some with less.
