@@ -113,6 +113,17 @@ func (s *session) holds(text string) bool {
 	return slices.ContainsFunc(s.data, func(d string) bool { return strings.Contains(d, text) })
 }
 
+// repeats reports whether a line of the reply stands in the data.
+func (s *session) repeats(reply string) bool {
+	const short = 16 // as names and numbers are that any reply repeats
+	for line := range strings.SplitSeq(cutText(reply, maxKept), "\n") {
+		if line = strings.TrimSpace(line); len(line) >= short && s.holds(line) {
+			return true
+		}
+	}
+	return false
+}
+
 func withoutSpace(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isBlank(r) {
@@ -168,6 +179,7 @@ func ask[T any](ctx context.Context, s *session, items []Item, f replyForm[T]) (
 	}
 	s.asked = true
 	s.j.counts.askedAgain.Add(1)
+	wrong.quotes = wrong.quotes || s.repeats(s.content)
 	got, wrong, err = complete(ctx, s, corrected(messages, s.content, wrong, f.format), f)
 	if err != nil || wrong == nil {
 		return got, err

@@ -25,7 +25,10 @@ func decodeClaims(content string, data source) ([]string, *problem) {
 	}
 	var claims []string
 	for _, f := range r.values {
-		list, p := claimsIn(f.value.unwrap(claimsNames), r.alone())
+		v := f.value.unwrap(claimsNames)
+		// A bare list under some name may be anything, and an empty one of
+		// anything is no text without claims.
+		list, p := claimsIn(v, r.alone() && same(v, f.value))
 		if list != nil && p == nil {
 			p = r.quoted(f, data)
 		}
@@ -69,7 +72,7 @@ func claimsIn(v value, alone bool) ([]string, *problem) {
 
 // claimList reads a list of claims, or an object with a claim under each number.
 func claimList(v value) ([]string, *problem) {
-	if v.kind != arrayKind && (v.kind != objectKind || slices.ContainsFunc(v.keys, isNoNumber)) {
+	if v.kind != arrayKind && (v.kind != objectKind || len(v.keys) == 0 || slices.ContainsFunc(v.keys, isNoNumber)) {
 		return nil, problemf(CodeUndecodable, "the claims of the reply are no list")
 	}
 	claims := []string{}

@@ -158,7 +158,11 @@ func TestLargeRepliesAreFast(t *testing.T) {
 		"[", "]", "{", "}", `"`, "'", "`", "```", "~~~", "```a=b ", "<", "<think>", "</think>\n", "< think ", "<think x", "</", "[/", "[think", "\u25c1", "<|channel|>", "<|channel|>analysis", "<|channel|>final", "<|", "analysisA",
 		"assistantfinal", "{.a}", "x\n</think>{}", "\u200b", "{\"a\":1} w ", "{\"verdicts\":[]} w ", "{\"id\":1,\"verdict\":1} w ", "{\"data\":", "{\"data\":\"{", "[{\"verdict\":1},", "\uff1a", "a:b,", "#\n", "//", "/*", "\\", "\\\"", "\x00", "\xff",
 	} {
-		for _, head := range []string{"", `{"verdicts":[`} {
+		heads := []string{""}
+		if strings.ContainsAny(part[:1], `{["'`) {
+			heads = append(heads, `{"verdicts":[`)
+		}
+		for _, head := range heads {
 			reply := head + strings.Repeat(part, (maxReply-len(head))/len(part))
 			start := time.Now()
 			decodeVerdicts(reply, FaithfulnessLabels(), itemsOf(50), holds)

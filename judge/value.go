@@ -408,7 +408,7 @@ var wrappers = []string{
 // maxWrappers bounds how deep the answer may stand under such names.
 const maxWrappers = 3
 
-// unwrap returns the object under such a name. An object with one of the names
+// unwrap returns what stands under such a name. An object with one of the names
 // that the answer itself is known by is the answer.
 func (v value) unwrap(own ...[]string) value {
 	for range maxWrappers {

@@ -27,7 +27,7 @@ func SaysNothing(s string) bool {
 
 var (
 	emptyFence = regexp.MustCompile("(?i)(?:```|~~~)(?:text|plaintext|txt|markdown|md|json|html|xml|yaml|python)?[ \\t\\r]*(?:\\n\\s*)?(?:```|~~~|$)")
-	layoutTag  = regexp.MustCompile("(?i)</?(?:br|p|div|span|hr|ul|ol|li|b|i|em|strong|html|body|pre|table|tr|td)\\s*/?>|&(?:nbsp|#160|#xa0);")
+	layoutTag  = regexp.MustCompile(`(?i)</?(?:br|p|div|span|hr|ul|ol|li|b|i|em|strong|html|body|pre|table|tr|td)\s*/?>|&(?:nbsp|#160|#xa0);`)
 )
 
 // dropNumberedCitations takes out the citation marks that name no file and no
