@@ -150,7 +150,7 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		_ = level.UnmarshalText([]byte(cfg.Run.LogLevel)) // checked when the configuration was loaded
 		log := newLogger(prog, cfg.Run.LogFormat, level)
 		spent := x.dir.Manifest.Charged.Plus(x.dir.Carried())
-		if x.chain, runErr = x.newChain(cfg, x.price, spent, x.dir.Manifest.Started, log); runErr != nil {
+		if x.chain, runErr = x.newChain(cfg, x.price, chainOptions{spent: spent, since: x.dir.Manifest.Started}, log); runErr != nil {
 			return
 		}
 		meter.Store(x.chain.meter)
