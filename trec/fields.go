@@ -1,6 +1,7 @@
 package trec
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -12,25 +13,34 @@ var blank = [256]bool{' ': true, '\t': true, '\v': true, '\f': true, '\r': true}
 // maxColumns is the number of columns that are looked at.
 const maxColumns = 6
 
-// split fills columns with the columns of a line, and returns their number; no
-// more than maxColumns.
-func split(line []byte, columns *[maxColumns][]byte) int {
-	i, n := 0, 0
-	for n < maxColumns {
-		for i < len(line) && blank[line[i]] {
+// split fills columns with the columns of the line that begins at i, and
+// returns their number, no more than maxColumns, and where the next line begins.
+// It is where most of the time goes: no byte but the last columns' is looked at
+// twice.
+func split(b []byte, i int, columns *[maxColumns][]byte) (n, next int) {
+	for {
+		for i < len(b) && b[i] <= ' ' && blank[b[i]] {
 			i++
 		}
-		if i == len(line) {
-			return n
+		if i == len(b) {
+			return n, i
+		}
+		if b[i] == '\n' {
+			return n, i + 1
+		}
+		if n == maxColumns { // what is behind the last column has no say
+			if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {
+				return n, i + k + 1
+			}
+			return n, len(b)
 		}
 		start := i
-		for i < len(line) && !blank[line[i]] {
+		for i < len(b) && (b[i] > ' ' || !blank[b[i]] && b[i] != '\n') {
 			i++
 		}
-		columns[n] = line[start:i]
+		columns[n] = b[start:i]
 		n++
 	}
-	return n
 }
 
 // powers are the powers of ten that a float64 holds exactly.

@@ -108,12 +108,11 @@ func (r *qrelsReader) add(block []byte, before int) *fault {
 		return f
 	}
 	var columns [maxColumns][]byte
-	var line []byte
 	r.lines = 0
-	for len(block) > 0 {
-		line, block = nextLine(block)
+	for at, n := 0, 0; at < len(block); {
+		n, at = split(block, at, &columns)
 		r.lines++
-		if n := split(line, &columns); n != 4 {
+		if n != 4 {
 			return badQrelsLine(r.lines, n, &columns)
 		}
 		grade, ok := parseGrade(columns[3], r.convention != ranking.TrecEval)
@@ -221,9 +220,13 @@ func (t *topic) checkTwice(path, query string) error {
 	if a == nil {
 		return nil
 	}
+	hint := "which of them holds can't be known; leave one"
+	if a.first == a.second {
+		hint = "leave one"
+	}
 	return &Error{File: path, Line: a.line,
 		Reason: fmt.Sprintf("document %s of query %s is judged twice, with the grades %s and %s", quoted([]byte(a.id)), quoted([]byte(query)), number(a.first), number(a.second)),
-		Hint:   "which of them holds can't be known; leave one"}
+		Hint:   hint}
 }
 
 // checkJudged refuses a query at which trec_eval gives up.

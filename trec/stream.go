@@ -255,7 +255,7 @@ func (e *evaluation) located(err error) error {
 	first := 0
 	rerr := e.lines(func(line int, text []byte) error {
 		var c [maxColumns][]byte
-		if split(text, &c) != maxColumns || string(c[0]) != twice.query || string(c[2]) != twice.id {
+		if n, _ := split(text, 0, &c); n != maxColumns || string(c[0]) != twice.query || string(c[2]) != twice.id {
 			return nil
 		}
 		if first == 0 {

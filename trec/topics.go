@@ -41,12 +41,11 @@ func (r *runReader) each(block []byte, fn func(query []byte, docs []document) er
 		return f, nil
 	}
 	r.lines, r.name = 0, nil
-	var query, line []byte
+	var query []byte
 	r.docs, r.ordered = r.docs[:0], true
-	for len(block) > 0 {
-		line, block = nextLine(block)
+	for at, n := 0, 0; at < len(block); {
+		n, at = split(block, at, &r.columns)
 		r.lines++
-		n := split(line, &r.columns)
 		if n == 0 {
 			continue
 		}
@@ -65,8 +64,8 @@ func (r *runReader) each(block []byte, fn func(query []byte, docs []document) er
 		}
 		query = r.columns[0]
 		d := document{r.columns[2], score}
-		if n := len(r.docs); r.ordered && n > 0 && compareDocuments(r.docs[n-1], d) > 0 {
-			r.ordered = false
+		if k := len(r.docs); r.ordered && k > 0 && r.docs[k-1].score <= score {
+			r.ordered = compareDocuments(r.docs[k-1], d) <= 0
 		}
 		r.docs = append(r.docs, d)
 		r.name = r.columns[5]
