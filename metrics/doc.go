@@ -16,5 +16,6 @@
 // is failed, each with its reason; none of these is ever a number. The
 // denominator is always what was asked about. Verdicts, reasons and ratings
 // are kept in the score's detail, in the exported types ClaimsDetail,
-// ChunksDetail, RatingDetail, RankingDetail and SentencesDetail.
+// ChunksDetail, RatingDetail, RankingDetail, TextMatchDetail, OverlapDetail,
+// BLEUDetail and SentencesDetail.
 package metrics

@@ -26,10 +26,11 @@ const (
 
 // DefaultMatchThreshold is the share of a reference's pairs of neighbouring
 // words from which on a chunk holds the reference. Of 268 chunks of a real
-// handbook (../shared/data/azure_rag) hardly one in a thousand reached half of
-// the pairs of a passage of another chunk, while of chunks that held three
-// fifths of the passage or more, with a word in twenty changed, 95 in 100 did;
-// single words don't tell the two apart (docs/text-metrics.md has the figures).
+// handbook (../shared/data/azure_rag) two in a thousand had half of the pairs
+// of a sentence of another chunk and none of three sentences, while of chunks
+// that held three fifths of the passage or more, a word in twenty left out,
+// 96 and 100 in 100 had; single words don't tell the two apart
+// (docs/text-metrics.md has the figures).
 const DefaultMatchThreshold = 0.5
 
 // Flags of scores by text.

@@ -1,7 +1,12 @@
 package metrics_test
 
 import (
+	"encoding/json"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -204,4 +209,101 @@ func TestMatchByTextProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMatchThresholdOnRealChunks measures what docs/text-metrics.md says of the
+// default threshold: passages of a real handbook against other chunks, and
+// against chunks cut anew around them.
+func TestMatchThresholdOnRealChunks(t *testing.T) {
+	chunks := handbook(t)
+	rng := rand.New(rand.NewPCG(7, 7))
+	share := func(chunk, reference string) float64 {
+		var d metrics.TextMatchDetail
+		mustDecode(t, scoreWith(t, "recall@1", "recall", keys{"match": "text"}, textSample([]string{chunk}, []string{reference})).Detail, &d)
+		return d.References[0].Share
+	}
+	sentence := regexp.MustCompile(`[^.!?]+[.!?]+`)
+	for _, size := range []int{1, 3} {
+		var others, anew []float64
+		for _, c := range chunks {
+			var sentences []string
+			for _, s := range sentence.FindAllString(c, -1) {
+				if len(strings.Fields(s)) >= 6 {
+					sentences = append(sentences, s)
+				}
+			}
+			if len(sentences) < size+2 {
+				continue
+			}
+			at := rng.IntN(len(sentences) - size + 1)
+			reference := strings.Join(sentences[at:at+size], " ")
+			anew = append(anew, share(cutAnew(rng, reference, sentences[at+size:]), reference))
+			for range 10 {
+				if other := chunks[rng.IntN(len(chunks))]; !shareSix(reference, other) {
+					others = append(others, share(other, reference))
+				}
+			}
+		}
+		slices.Sort(others)
+		slices.Sort(anew)
+		wrong, right := atLeast(others, metrics.DefaultMatchThreshold), atLeast(anew, metrics.DefaultMatchThreshold)
+		t.Logf("%d sentences: %d other chunks, median %.2f, %d held; %d cut anew, %d held, 95 %% have %.2f", size,
+			len(others), others[len(others)/2], wrong, len(anew), right, anew[len(anew)/20])
+		if len(others) < 1000 || len(anew) < 150 {
+			t.Fatalf("only %d and %d", len(others), len(anew))
+		}
+		if float64(wrong) > 0.005*float64(len(others)) || float64(right) < 0.9*float64(len(anew)) {
+			t.Errorf("%d sentences: %d of %d other chunks are held for the right one, %d of %d right ones are known", size, wrong, len(others), right, len(anew))
+		}
+	}
+}
+
+// handbook returns the distinct chunks of the recorded runs.
+func handbook(t *testing.T) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", "azure_rag", "baseline.eval_results.jsonl"))
+	if err != nil {
+		t.Skip("needs ../shared/data/azure_rag:", err)
+	}
+	seen := map[string]bool{}
+	var out []string
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		var row struct{ Context string }
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range strings.Split(row.Context, "\n") {
+			if _, text, ok := strings.Cut(c, ": "); ok && !seen[text] {
+				seen[text] = true
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}
+
+// cutAnew leaves out up to 40 % of the passage at its front and one word in
+// twenty, and goes on with what follows it.
+func cutAnew(rng *rand.Rand, passage string, after []string) string {
+	words := strings.Fields(passage)
+	words = words[rng.IntN(len(words)*2/5+1):]
+	words = append(words, strings.Fields(strings.Join(after[:min(3, len(after))], " "))...)
+	return strings.Join(slices.DeleteFunc(words, func(string) bool { return rng.IntN(20) == 0 }), " ")
+}
+
+// shareSix reports whether two texts share six words in a row, as neighbouring
+// chunks that overlap do.
+func shareSix(a, b string) bool {
+	words := strings.Fields(a)
+	for i := 0; i+6 <= len(words); i++ {
+		if strings.Contains(b, strings.Join(words[i:i+6], " ")) {
+			return true
+		}
+	}
+	return false
+}
+
+func atLeast(sorted []float64, limit float64) int {
+	at, _ := slices.BinarySearch(sorted, limit)
+	return len(sorted) - at
 }
