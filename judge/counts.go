@@ -38,6 +38,14 @@ func (j *Judge) Counts() Counts {
 	}
 }
 
+// Plus returns the sum of both, for a judge that is asked several times.
+func (c Counts) Plus(d Counts) Counts {
+	return Counts{
+		Replies: c.Replies + d.Replies, Repaired: c.Repaired + d.Repaired, AskedAgain: c.AskedAgain + d.AskedAgain,
+		Undecided: c.Undecided + d.Undecided, Extra: c.Extra + d.Extra,
+	}
+}
+
 // answered counts a reply that gave an answer.
 func (c *counters) answered(content string, answer any) {
 	c.replies.Add(1)

@@ -150,7 +150,7 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		_ = level.UnmarshalText([]byte(cfg.Run.LogLevel)) // checked when the configuration was loaded
 		log := newLogger(prog, cfg.Run.LogFormat, level)
 		spent := x.dir.Manifest.Charged.Plus(x.dir.Carried())
-		if x.chain, runErr = x.newChain(cfg, x.price, chainOptions{spent: spent, since: x.dir.Manifest.Started}, log); runErr != nil {
+		if x.chain, runErr = x.newChain(cfg, x.price, chainOptions{spent: spent, since: x.dir.Manifest.Started, dir: x.dir.Path()}, log); runErr != nil {
 			return
 		}
 		meter.Store(x.chain.meter)
@@ -165,12 +165,13 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		hard, cancel := graceful(ctx, cfg.Limits.Grace, log)
 		defer cancel()
 		stats, runErr = x.dir.Execute(hard, src, run.Options{
-			Metrics: list, Workers: cfg.Limits.Concurrency, Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: tracker(offline(cfg)),
+			Metrics: list, Workers: workers(cfg), Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: tracker(offline(cfg)),
 			OnRow: func(*eval.Result, run.Usage) { prog.Row() },
 			OnPanic: func(metric string, row int, reason string) {
 				log.Error("a metric failed by a fault of ragjudge; please report it", "metric", metric, "row", row, "panic", reason)
 			},
 		})
+		logReplies(log, panel)
 	}()
 	if x.chain == nil {
 		return nil, runErr
