@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ragjudge/ragjudge/dataset"
 )
@@ -55,22 +57,58 @@ func BenchmarkReadAndSplitOnly(b *testing.B) {
 	path, size := benchFile(b, "a.jsonl", benchRows)
 	b.SetBytes(size)
 	for b.Loop() {
-		f, err := os.Open(path)
-		if err != nil {
-			b.Fatal(err)
+		splitOnly(b, path, size)
+	}
+}
+
+// splitOnly reads a file and makes a slice of each line.
+func splitOnly(b *testing.B, path string, size int64) {
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 256<<10)
+	n := 0
+	for {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			break
 		}
-		in := bufio.NewReaderSize(f, 256<<10)
-		n := 0
-		for {
-			line, err := in.ReadBytes('\n')
-			if err == io.EOF {
-				break
+		n += len(line)
+	}
+	if int64(n) != size {
+		b.Fatal(n)
+	}
+}
+
+// BenchmarkInputPath compares turn by turn: reading and splitting a file, the
+// pass that gives samples, and the scan before it. It reports how many times as
+// long each takes, by the clock, which other work on the machine disturbs, and
+// in processor time.
+func BenchmarkInputPath(b *testing.B) {
+	const rounds = 9
+	path, size := benchFile(b, "a.jsonl", benchRows)
+	steps := []func(){func() { splitOnly(b, path, size) }, func() { readOnce(b, path, false) }, func() { readOnce(b, path, true) }}
+	for b.Loop() {
+		var wall, cpu [3][]float64
+		for range rounds {
+			for i, step := range steps {
+				began, used := time.Now(), processorTime()
+				step()
+				wall[i] = append(wall[i], time.Since(began).Seconds())
+				cpu[i] = append(cpu[i], (processorTime() - used).Seconds())
 			}
-			n += len(line)
 		}
-		f.Close()
-		if int64(n) != size {
-			b.Fatal(n)
+		median := func(v []float64) float64 { slices.Sort(v); return v[len(v)/2] }
+		split, splitCPU := median(wall[0]), median(cpu[0])
+		b.ReportMetric(float64(size)/split/1e6, "split-MB/s")
+		b.ReportMetric(float64(size)/median(wall[1])/1e6, "next-MB/s")
+		b.ReportMetric(median(wall[1])/split, "next/split")
+		b.ReportMetric(median(wall[2])/split, "scan/split")
+		if splitCPU > 0 {
+			b.ReportMetric(median(cpu[1])/splitCPU, "next/split-cpu")
+			b.ReportMetric(median(cpu[2])/splitCPU, "scan/split-cpu")
 		}
 	}
 }
@@ -117,28 +155,33 @@ func benchNext(b *testing.B, name string, scan bool) {
 	path, size := benchFile(b, name, benchRows)
 	b.SetBytes(size)
 	for b.Loop() {
-		r, err := dataset.Open(path, dataset.Options{})
-		if err != nil {
+		readOnce(b, path, scan)
+	}
+}
+
+// readOnce reads a file of benchRows rows from its start to its end.
+func readOnce(b *testing.B, path string, scan bool) {
+	r, err := dataset.Open(path, dataset.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	if scan {
+		if _, err := r.Scan(); err != nil {
 			b.Fatal(err)
 		}
-		if scan {
-			if _, err := r.Scan(); err != nil {
-				b.Fatal(err)
-			}
-		} else {
-			n := 0
-			for ; ; n++ {
-				if _, err := r.Next(); err == io.EOF {
-					break
-				} else if err != nil {
-					b.Fatal(err)
-				}
-			}
-			if n != benchRows {
-				b.Fatal(n)
-			}
+		return
+	}
+	n := 0
+	for ; ; n++ {
+		if _, err := r.Next(); err == io.EOF {
+			break
+		} else if err != nil {
+			b.Fatal(err)
 		}
-		r.Close()
+	}
+	if n != benchRows {
+		b.Fatal(n)
 	}
 }
 

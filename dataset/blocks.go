@@ -213,10 +213,10 @@ func (b *block) decode(d *decoder, limit int) {
 		if n == 0 {
 			n = len(text)
 		}
-		raw := bytes.TrimRight(text[:n], "\r\n")
+		raw := trimEnd(text[:n])
 		text = text[n:]
 		raw = bytes.TrimPrefix(raw, []byte(bom)) // files that were joined each bring their own
-		if len(raw) == 0 || len(bytes.TrimSpace(raw)) == 0 {
+		if len(raw) == 0 || raw[0] <= ' ' && len(bytes.TrimSpace(raw)) == 0 {
 			continue
 		}
 		b.items = append(b.items, item{rec: record{raw: raw, line: line}})
@@ -230,6 +230,15 @@ func (b *block) decode(d *decoder, limit int) {
 			f.hint = "the line was cut off, or the object goes on in the next line; in JSONL every line holds a whole object"
 		}
 	}
+}
+
+// trimEnd takes the line end off.
+func trimEnd(line []byte) []byte {
+	n := len(line)
+	for n > 0 && (line[n-1] == '\n' || line[n-1] == '\r') {
+		n--
+	}
+	return line[:n]
 }
 
 func (j *jsonBlocks) next() error {

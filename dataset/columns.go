@@ -35,7 +35,14 @@ const groundTruths = "groundtruths"
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // normal is the form in which names are compared with the aliases.
-func normal(name string) string { return separators.Replace(strings.ToLower(name)) }
+func normal(name string) string {
+	for i := range len(name) {
+		if c := name[i]; c < 'a' || c > 'z' {
+			return separators.Replace(strings.ToLower(name))
+		}
+	}
+	return name // as nearly all are, and they are met in every record
+}
 
 var byName = func() map[string]eval.Field {
 	m := make(map[string]eval.Field)

@@ -15,6 +15,7 @@ type decoder struct {
 	charset *charset // of the file's text, for messages
 	warn    func(warnKind)
 	scratch []byte // for text with escapes
+	nodes   nodes
 }
 
 // maxScratch is how much of that is kept from one text to the next.
@@ -35,7 +36,8 @@ func (d *decoder) json(raw []byte) (*eval.Sample, *fault) {
 	if f := d.charset.checkText(raw); f != nil {
 		return nil, f
 	}
-	p := parser{b: raw}
+	d.nodes.reset()
+	p := parser{b: raw, nodes: &d.nodes}
 	p.space()
 	if p.i < len(raw) && raw[p.i] != '{' {
 		v, f := p.value()

@@ -120,3 +120,18 @@ func FuzzJSONArray(f *testing.F) {
 		}
 	})
 }
+
+// TestListsAreReadWhole reads lists whose items are of several kinds, which the
+// decoder keeps from its first look at them.
+func TestListsAreReadWhole(t *testing.T) {
+	s := one(t, "a.jsonl", `{"question":"q","doc_ids":[1,"a",2,"b"],"contexts":["w",{"text":"x"},{"text":"y","n":[1,[2,"z"],{"k":[]}]},"v"],"metadata":{"l":[1,"a"],"m":{}}}`)
+	if got := strings.Join(s.RetrievedContextIDs, " "); got != "1 a 2 b" {
+		t.Errorf("ids %s", got)
+	}
+	if got := strings.Join(s.RetrievedContexts, " "); got != "w x y v" {
+		t.Errorf("contexts %s", got)
+	}
+	if string(s.Metadata["l"]) != `[1,"a"]` || string(s.Metadata["m"]) != "{}" {
+		t.Errorf("metadata %s", s.Metadata)
+	}
+}

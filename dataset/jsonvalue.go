@@ -1,10 +1,10 @@
 package dataset
 
 import (
-	"bytes"
 	"encoding/binary"
 	"iter"
 	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -36,6 +36,7 @@ type value struct {
 	kind kind
 	esc  bool // a string that holds a backslash
 	raw  []byte
+	kids []value // what a list or an object holds, where the parser kept it
 }
 
 // maxDepth bounds the nesting of a record.
@@ -46,6 +47,32 @@ type parser struct {
 	b     []byte
 	i     int
 	depth int
+	nodes *nodes // where to keep what lists and objects hold; may be nil
+}
+
+// nodes keeps the items of lists and objects, so that they need not be looked
+// for a second time. It serves one record after another.
+type nodes struct {
+	kept []value // the items of each container in a row
+	open []value // of those that are not closed yet
+}
+
+// reset forgets the record before; what was kept of one with very many items
+// is given back.
+func (n *nodes) reset() {
+	const most = 1 << 14
+	if cap(n.kept) > most {
+		n.kept = nil
+	}
+	n.kept, n.open = n.kept[:0], n.open[:0]
+}
+
+// close keeps the items from start on.
+func (n *nodes) close(start int) []value {
+	at := len(n.kept)
+	n.kept = append(n.kept, n.open[start:]...)
+	n.open = n.open[:start]
+	return n.kept[at:len(n.kept):len(n.kept)]
 }
 
 func (p *parser) space() {
@@ -90,16 +117,16 @@ func (p *parser) value() (value, *fault) {
 	switch c := p.b[p.i]; {
 	case c == '"':
 		esc, f := p.str()
-		return value{kindString, esc, p.b[start:p.i]}, f
+		return value{kind: kindString, esc: esc, raw: p.b[start:p.i]}, f
 	case c == '{':
-		f := p.each('}', nil)
-		return value{kindObject, false, p.b[start:p.i]}, f
+		kids, f := p.container('}')
+		return value{kind: kindObject, raw: p.b[start:p.i], kids: kids}, f
 	case c == '[':
-		f := p.each(']', nil)
-		return value{kindArray, false, p.b[start:p.i]}, f
+		kids, f := p.container(']')
+		return value{kind: kindArray, raw: p.b[start:p.i], kids: kids}, f
 	case c == '-' || c >= '0' && c <= '9':
 		f := p.number()
-		return value{kindNumber, false, p.b[start:p.i]}, f
+		return value{kind: kindNumber, raw: p.b[start:p.i]}, f
 	}
 	for _, w := range [...]struct {
 		text string
@@ -107,10 +134,36 @@ func (p *parser) value() (value, *fault) {
 	}{{"null", kindNull}, {"true", kindBool}, {"false", kindBool}} {
 		if hasWord(p.b[p.i:], w.text) {
 			p.i += len(w.text)
-			return value{w.kind, false, p.b[start:p.i]}, nil
+			return value{kind: w.kind, raw: p.b[start:p.i]}, nil
 		}
 	}
 	return value{}, p.fail("a value")
+}
+
+// container reads the list or object that begins here and keeps what it holds.
+// A list that begins with a number is not kept: an embedding has thousands.
+func (p *parser) container(end byte) ([]value, *fault) {
+	if p.nodes == nil {
+		return nil, p.each(end, nil)
+	}
+	start, first, numbers := len(p.nodes.open), true, false
+	f := p.each(end, func(key, v value) *fault {
+		if first {
+			first, numbers = false, end == ']' && v.kind == kindNumber
+		}
+		switch {
+		case numbers:
+			return nil
+		case end == '}':
+			p.nodes.open = append(p.nodes.open, key)
+		}
+		p.nodes.open = append(p.nodes.open, v)
+		return nil
+	})
+	if f != nil {
+		return nil, f
+	}
+	return p.nodes.close(start), nil
 }
 
 // each walks over the list or object that begins here, with closing byte end,
@@ -172,7 +225,7 @@ func (p *parser) key() (value, *fault) {
 	if f != nil {
 		return value{}, f
 	}
-	key := value{kindString, esc, p.b[start:p.i]}
+	key := value{kind: kindString, esc: esc, raw: p.b[start:p.i]}
 	p.space()
 	if p.i >= len(p.b) || p.b[p.i] != ':' {
 		return value{}, p.fail("a colon")
@@ -198,6 +251,10 @@ func (p *parser) str() (esc bool, _ *fault) {
 			return esc, nil
 		case '\\':
 			esc = true
+			if p.i+1 < len(p.b) && escapes[p.b[p.i+1]] != 0 {
+				p.i += 2
+				continue
+			}
 			n := escapeLen(p.b[p.i:])
 			if n == 0 {
 				return esc, invalidf("an unknown escape after \\").at(p.i)
@@ -334,6 +391,14 @@ func parseValue(b []byte) (value, *fault) {
 // items gives the items of a list.
 func (v value) items() iter.Seq2[int, value] {
 	return func(yield func(int, value) bool) {
+		if len(v.kids) > 0 {
+			for i, item := range v.kids {
+				if !yield(i, item) {
+					return
+				}
+			}
+			return
+		}
 		p := parser{b: v.raw}
 		n := 0
 		stop := &fault{}
@@ -350,6 +415,14 @@ func (v value) items() iter.Seq2[int, value] {
 // members gives the members of an object, doubled names included.
 func (v value) members() iter.Seq2[value, value] {
 	return func(yield func(value, value) bool) {
+		for i := 0; i+1 < len(v.kids); i += 2 {
+			if !yield(v.kids[i], v.kids[i+1]) {
+				return
+			}
+		}
+		if len(v.kids) > 0 {
+			return
+		}
 		p := parser{b: v.raw}
 		stop := &fault{}
 		_ = p.each('}', func(key, item value) *fault {
@@ -383,53 +456,92 @@ func (v value) textWith(scratch *[]byte) (s string, lone bool) {
 
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescape appends b to dst with its (checked) escapes resolved.
+// unescape appends b to dst with its (checked) escapes resolved. It copies
+// eight bytes at a time, the backslash among them or not, and goes on behind
+// the last byte that was plain: the result is never longer than b.
 func unescape(dst, b []byte) (_ []byte, lone bool) {
-	for i := 0; i < len(b); {
-		n := bytes.IndexByte(b[i:], '\\')
-		if n < 0 {
-			return append(dst, b[i:]...), lone
+	const word = 8
+	start := len(dst)
+	dst = slices.Grow(dst, len(b)+word)
+	out := dst[start : start+len(b)+word]
+	i, o := 0, 0
+	for {
+		for i+word <= len(b) {
+			x := binary.LittleEndian.Uint64(b[i:])
+			binary.LittleEndian.PutUint64(out[o:], x)
+			n := word
+			if m := backslashes(x); m != 0 {
+				n = bits.TrailingZeros64(m) / 8
+			}
+			i, o = i+n, o+n
+			if n < word {
+				break
+			}
 		}
-		dst = append(dst, b[i:i+n]...)
-		i += n
-		if b[i+1] != 'u' {
-			dst = append(dst, escapes[b[i+1]])
-			i += 2
+		for i < len(b) && b[i] != '\\' {
+			out[o] = b[i]
+			i, o = i+1, o+1
+		}
+		if i >= len(b) {
+			return dst[:start+o], lone
+		}
+		if c := escapes[b[i+1]]; c != 0 {
+			out[o] = c
+			i, o = i+2, o+1
 			continue
 		}
-		r, _ := hexDigits(b, i+2, 4)
-		i += 6
-		if utf16.IsSurrogate(r) {
-			r2 := rune(utf8.RuneError)
-			if i+6 <= len(b) && b[i] == '\\' && b[i+1] == 'u' {
-				r2, _ = hexDigits(b, i+2, 4)
-			}
-			if r = utf16.DecodeRune(r, r2); r == utf8.RuneError {
-				lone = true
-			} else {
-				i += 6
-			}
-		}
-		dst = utf8.AppendRune(dst, r)
+		r, n, alone := unicodeEscape(b[i:])
+		lone = lone || alone
+		i, o = i+n, o+utf8.EncodeRune(out[o:], r)
 	}
-	return dst, lone
+}
+
+// backslashes has the high bit set in the lowest byte of x that is a
+// backslash; 0 if none is.
+func backslashes(x uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	x ^= '\\' * ones
+	return (x - ones) &^ x & highs
+}
+
+// unicodeEscape reads the \u at the start of b, with its other half if it is one
+// of a pair, and returns how many bytes it takes.
+func unicodeEscape(b []byte) (r rune, n int, lone bool) {
+	r, _ = hexDigits(b, 2, 4)
+	if !utf16.IsSurrogate(r) {
+		return r, 6, false
+	}
+	r2 := rune(utf8.RuneError)
+	if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		r2, _ = hexDigits(b, 8, 4)
+	}
+	if r = utf16.DecodeRune(r, r2); r == utf8.RuneError {
+		return r, 6, true
+	}
+	return r, 12, false
 }
 
 // appendQuoted appends text that is valid UTF-8 as a JSON string.
 func appendQuoted[T ~[]byte | ~string](dst []byte, s T) []byte {
 	const digits = "0123456789abcdef"
 	dst = append(dst, '"')
+	run := 0 // where the text begins that is not copied yet
 	for i := range len(s) {
-		switch c := s[i]; {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[run:i]...)
+		run = i + 1
+		switch {
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
 		case c == '\n':
 			dst = append(dst, '\\', 'n')
-		case c < 0x20:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 		default:
-			dst = append(dst, c)
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 		}
 	}
+	dst = append(dst, s[run:]...)
 	return append(dst, '"')
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -206,4 +208,46 @@ func FuzzParquet(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMutatedParquet spoils files in many ways, always the same: none makes the
+// reader panic, hang or take more memory than such a file is worth.
+func TestMutatedParquet(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	files, err := filepath.Glob(filepath.Join("testdata", "parquet", "*.parquet"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files to spoil", err)
+	}
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const rounds = 400
+	for i := range rounds {
+		text, err := os.ReadFile(files[i%len(files)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 1 + chance.IntN(6) {
+			text[chance.IntN(len(text))] = byte(chance.IntN(256))
+			text[len(text)-9-chance.IntN(1000)] = byte(chance.IntN(256)) // of the footer
+		}
+		if i%3 == 0 {
+			at := chance.IntN(len(text))
+			text = slices.Delete(text, at, min(len(text), at+1+chance.IntN(30)))
+		}
+		r, err := dataset.Open("-", dataset.Options{Stdin: bytes.NewReader(text), MaxRecord: 1 << 16, SkipBadLines: true, TempDir: t.TempDir()})
+		if err != nil {
+			continue
+		}
+		for err == nil {
+			_, err = r.Next()
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	var after runtime.MemStats
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / rounds; each > 8<<20 {
+		t.Errorf("%d bytes taken for each file of some 10 KB", each)
+	}
 }

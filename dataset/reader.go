@@ -186,6 +186,9 @@ func (r *Reader) identify(s *eval.Sample) *fault {
 		e = r.exceptions[r.row]
 	} else {
 		here := place{uint32(r.row), uint32(r.src.record().line)}
+		if r.parts[r.at].format == Parquet {
+			here.line = here.row // it has no lines
+		}
 		e.id, e.first, e.twice = r.ids.add(s.ID, generated, here)
 		if e.twice || e.id != s.ID {
 			r.odd[r.row] = e

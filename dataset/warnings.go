@@ -52,8 +52,8 @@ var warningTexts = [numWarnings]Warning{
 	warnJoined:      {Kind: "joined_contexts", Message: "a text of contexts holds |, with which DeepEval joins lists in CSV; it is taken as one context: export JSON instead"},
 	warnBeside:      {Kind: "beside_records", Message: "the document holds members beside its records; they are left out"},
 	warnGrew:        {Kind: "file_grew", Message: "the file grew since it was scanned; what was appended is left out"},
-	warnEmptyFile:  {Kind: "empty_file", Message: "a file is empty: it adds no samples"},
-	warnEncoding:   {Kind: "encoding_doubtful", Message: "a file reads well as UTF-8, but another encoding was named for it; if its accents come out wrong, take the encoding away"},
+	warnEmptyFile:   {Kind: "empty_file", Message: "a file is empty: it adds no samples"},
+	warnEncoding:    {Kind: "encoding_doubtful", Message: "a file reads well as UTF-8, but another encoding was named for it; if its accents come out wrong, take the encoding away"},
 }
 
 // warnings counts the warnings of one pass and tells each kind once.
