@@ -50,16 +50,35 @@
 // members of an object called "metadata" are kept there one by one, and where
 // such a name is taken by a column, as "metadata.name".
 //
+// A name in Options.Columns may be a path into objects, "inputs.question", be
+// they nested or written as JSON or a Python dict in a text. The members beside
+// it are kept in Metadata by their paths.
+//
+// # Shapes
+//
+// The records of DeepEval, promptfoo, TruLens, Phoenix, LangSmith, Langfuse,
+// Ragas test sets, BEIR and SQuAD are recognised by the names in the first
+// record of a file, and Info.Shape says so. Where two readings are possible,
+// such as the outputs of LangSmith, which a dataset's example calls the
+// reference and a run the answer, the error names both and Options.Format
+// settles it. A file that is one JSON object with the records in a list
+// ("test_cases", "results.results", "data") is read one record at a time; what
+// stands beside the list is told by a warning. docs/data.md lists every shape.
+//
 // # Values
 //
 // Text fields take text, numbers and booleans (as they are written: an id of
 // 9007199254740993 stays that); null and blank mean missing; a list or an
-// object is an error. A reference may be a list of one text.
+// object is an error. A reference may be a list of one text. A text that is
+// nothing but nan, None or null stays, with a warning.
 //
 // retrieved_contexts takes a list of texts, a list of objects with text (or
-// content, or page_content) and perhaps id, either of them written as a JSON
-// or Python list inside a string, or plain text, which is one context. Text
-// that begins with [ must be such a list. No such column means missing; null,
+// content, page_content; chunk, passage, body, document where none of those is
+// there) and perhaps id (or doc_id, chunk_id), either of them written as a JSON
+// or Python list inside a string, LangChain's Document(...) as Python prints
+// it, or plain text, which is one context. Text that begins with [ must be such
+// a list; one that NumPy printed, or that was cut with ..., is an error, since
+// data is missing there. No such column means missing; null,
 // "" and [] mean that nothing was retrieved. (With ids in another column, null
 // and "" mean that the texts were not recorded.) The ids inside contexts
 // become retrieved_context_ids; where that column is given as well they must
