@@ -223,21 +223,22 @@ func (s *session) askMissing(ctx context.Context, got *verdicts, missing []Item)
 // ask.
 func complete[T any](ctx context.Context, s *session, messages []llm.Message, f replyForm[T]) (T, *problem, error) {
 	var none T
-	resp, err := s.send(ctx, messages, f.schema, checkOf(f.decode))
+	once := &decodedOnce[T]{decode: f.decode}
+	resp, err := s.send(ctx, messages, f.schema, checkOf(once.of))
 	if err != nil {
 		return none, nil, err
 	}
 	if wasCut(resp) && !s.doubled {
 		s.doubled = true
 		s.maxTokens *= 2
-		if resp, err = s.send(ctx, messages, f.schema, checkOf(f.decode)); err != nil {
+		if resp, err = s.send(ctx, messages, f.schema, checkOf(once.of)); err != nil {
 			return none, nil, err
 		}
 	}
 	if p := final(resp); p != nil {
 		return none, nil, s.unusable(p)
 	}
-	got, wrong := decoded(resp, f.decode)
+	got, wrong := decoded(resp, once.of)
 	if wrong == nil {
 		s.j.counts.answered(resp.Content, got)
 	}
@@ -252,6 +253,24 @@ func decoded[T any](r *llm.Response, decode func(string) (T, *problem)) (T, *pro
 		return none, problemf(CodeInReasoning, "the reply is empty, and all that came stands in the reasoning: put the answer in the reply itself")
 	}
 	return decode(r.Content)
+}
+
+// decodedOnce keeps what a reply was decoded to: the check of a reply and its
+// use decode the same text. Both are in the goroutine of the ask.
+type decodedOnce[T any] struct {
+	decode func(string) (T, *problem)
+	text   string
+	got    T
+	wrong  *problem
+	done   bool
+}
+
+func (d *decodedOnce[T]) of(text string) (T, *problem) {
+	if !d.done || d.text != text {
+		d.got, d.wrong = d.decode(text)
+		d.text, d.done = text, true
+	}
+	return d.got, d.wrong
 }
 
 func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.Schema, check func(*llm.Response) error) (*llm.Response, error) {

@@ -141,7 +141,7 @@ func (f form) messages(req *Request) ([]byte, error) {
 		list[user].Content = list[sys].Content + "\n\n" + list[user].Content
 		list = slices.Delete(list, sys, sys+1)
 	}
-	return json.Marshal(list)
+	return appendMessages(make([]byte, 0, textBytes(req)*9/8+256), list), nil
 }
 
 func saysJSON(list []Message) bool {

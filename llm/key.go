@@ -98,6 +98,12 @@ func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); {
+		for i+8 <= len(s) && plainWord(word(s, i)) {
+			i += 8
+		}
+		if i == len(s) {
+			break
+		}
 		if c := s[i]; c < utf8.RuneSelf {
 			if plainByte[c] {
 				i++
@@ -123,6 +129,27 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
+// word is eight bytes of s; the compiler makes one load of it.
+func word(s string, i int) uint64 {
+	_ = s[i+7]
+	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+}
+
+const (
+	eachByte = 0x0101010101010101
+	topBits  = 0x80 * eachByte
+)
+
+// plainWord reports that none of eight bytes needs an escape: none is below a
+// blank, a quote, a backslash or above ASCII. It may take a plain byte for one
+// that needs it where another of the eight does, never the other way round.
+func plainWord(w uint64) bool {
+	quote, slash := w^('"'*eachByte), w^('\\'*eachByte)
+	below := (w - ' '*eachByte) | (quote - eachByte) | (slash - eachByte)
+	return (below|w)&topBits == 0
+}
+
 func appendEscaped(b []byte, c byte) []byte {
 	switch c {
 	case '\\', '"':
@@ -145,6 +172,9 @@ func appendEscaped(b []byte, c byte) []byte {
 func appendFloat(b []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		panic(fmt.Sprintf("llm: the request can't be encoded: its temperature is %v", f))
+	}
+	if f == 0 && !math.Signbit(f) {
+		return append(b, '0')
 	}
 	text, err := json.Marshal(f)
 	if err != nil {

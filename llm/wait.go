@@ -119,42 +119,68 @@ func onlyReset(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	return wait, ok
 }
 
-// rateHeaders are the names under which servers tell their limits a minute:
-// OpenAI's and its many followers', with the minute in the name, Mistral's, and
-// Anthropic's, whose own limit of input tokens is the tighter one for a judge
-// where no sum is told. A name that stands for another time is not among them.
-var rateHeaders = map[string][]string{
-	"Requests": {"x-ratelimit-%s-requests", "x-ratelimit-%s-requests-minute", "x-ratelimit-%s-req-minute", "anthropic-ratelimit-requests-%s"},
-	"Tokens":   {"x-ratelimit-%s-tokens", "x-ratelimit-%s-tokens-minute", "anthropic-ratelimit-tokens-%s", "anthropic-ratelimit-input-tokens-%s"},
+// rateNames are the names under which a server tells one limit.
+type rateNames struct{ limit, remaining, reset string }
+
+// namesFor makes the names of several servers, in the form in which a Header
+// keeps them: they are looked up at every reply.
+func namesFor(patterns ...string) (names []rateNames) {
+	for _, p := range patterns {
+		name := func(what string) string { return http.CanonicalHeaderKey(strings.Replace(p, "%s", what, 1)) }
+		names = append(names, rateNames{name("limit"), name("remaining"), name("reset")})
+	}
+	return names
 }
+
+// The names under which servers tell their limits a minute: OpenAI's and its
+// many followers', with the minute in the name, Mistral's, and Anthropic's,
+// whose own limit of input tokens is the tighter one for a judge where no sum
+// is told. A name that stands for another time is not among them.
+var (
+	requestNames = namesFor("x-ratelimit-%s-requests", "x-ratelimit-%s-requests-minute", "x-ratelimit-%s-req-minute", "anthropic-ratelimit-requests-%s")
+	tokenNames   = namesFor("x-ratelimit-%s-tokens", "x-ratelimit-%s-tokens-minute", "anthropic-ratelimit-tokens-%s", "anthropic-ratelimit-input-tokens-%s")
+)
 
 // ratesOf reads what the headers say about limits. What is absent or can't be
 // read is nil, never 0.
 func ratesOf(h http.Header, now time.Time) RateInfo {
 	var info RateInfo
-	now = serverTime(h, now)
+	var server time.Time // parsed once it is needed: most servers tell nothing
 	for _, kind := range []struct {
-		name             string
+		names            []rateNames
 		limit, remaining **float64
 		reset            **time.Duration
 	}{
-		{"Requests", &info.LimitRequests, &info.RemainingRequests, &info.ResetRequests},
-		{"Tokens", &info.LimitTokens, &info.RemainingTokens, &info.ResetTokens},
+		{requestNames, &info.LimitRequests, &info.RemainingRequests, &info.ResetRequests},
+		{tokenNames, &info.LimitTokens, &info.RemainingTokens, &info.ResetTokens},
 	} {
-		for _, pattern := range rateHeaders[kind.name] {
-			get := func(what string) string { return h.Get(strings.Replace(pattern, "%s", what, 1)) }
-			before := *kind.limit
-			setNumber(kind.limit, get("limit"))
-			if before != nil {
-				continue // what remains of another budget is not what remains of this one
+		for _, name := range kind.names {
+			if *kind.limit != nil {
+				break // what remains of another budget is not what remains of this one
 			}
-			setNumber(kind.remaining, get("remaining"))
-			if d, ok := waitUntil(get("reset"), now); ok && *kind.reset == nil {
+			setNumber(kind.limit, firstValue(h[name.limit]))
+			setNumber(kind.remaining, firstValue(h[name.remaining]))
+			text := firstValue(h[name.reset])
+			if text == "" || *kind.reset != nil {
+				continue
+			}
+			if server.IsZero() {
+				server = serverTime(h, now)
+			}
+			if d, ok := waitUntil(text, server); ok {
 				*kind.reset = &d
 			}
 		}
 	}
 	return info
+}
+
+// firstValue is the first of a header's values.
+func firstValue(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }
 
 func setNumber(p **float64, text string) {
