@@ -44,6 +44,9 @@ func OpenFiles(paths []string, opt Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opt.Qrels != "" && len(files) > 1 {
+		return nil, fmt.Errorf("open %s: judgements belong to one run, and %d files are named", files[0], len(files))
+	}
 	if s := shapeOf(opt.Format); s != nil {
 		columns.forced, opt.Format = s, ""
 	}

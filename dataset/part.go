@@ -31,6 +31,7 @@ type part struct {
 	empty   bool      // it holds nothing
 	doc     *document // JSON that is one object around the records
 	beir    bool      // a copy of what a BEIR dataset holds
+	trec    bool      // a copy of what a TREC run and its judgements hold
 	columns *columns  // as they were met in this pass
 
 	doubtful bool // the encoding that was named for it seems not to be its own
@@ -55,6 +56,9 @@ type scanned struct {
 func (p *part) open(opt *Options) error {
 	if p.file != nil {
 		return nil
+	}
+	if opt.Qrels != "" {
+		return p.spoolTREC(opt)
 	}
 	if p.path == Stdin {
 		if opt.Stdin == nil {

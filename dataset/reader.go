@@ -30,6 +30,9 @@ type Options struct {
 	// Delimiter separates the fields of a CSV file: one ASCII character; 0 to
 	// find it out.
 	Delimiter byte
+	// Qrels makes the path the run of TREC whose judgements these are: one sample
+	// a query, with retrieved_context_ids and reference_context_ids; see [TREC].
+	Qrels string
 	// Encoding is how text is encoded that has no byte order mark: a name such
 	// as "windows-1252" or "shift_jis", with the spellings of the web and the
 	// IANA. Empty means UTF-8, or UTF-16 and UTF-32 where NULs show it. Parquet
@@ -377,9 +380,9 @@ func (r *Reader) Format() Format {
 	var format Format
 	for _, p := range r.parts {
 		switch {
-		case p.empty || p.format == format:
+		case p.empty || p.shownFormat() == format:
 		case format == "":
-			format = p.format
+			format = p.shownFormat()
 		default:
 			return Mixed
 		}

@@ -112,7 +112,7 @@ func (r *Reader) Scan() (Info, error) {
 func (info *Info) addFiles(parts []*part) {
 	all := sha256.New()
 	for _, p := range parts {
-		f := FileInfo{Path: p.path, Format: p.format, Compression: p.packing, Rows: p.rows}
+		f := FileInfo{Path: p.path, Format: p.shownFormat(), Compression: p.packing, Rows: p.rows}
 		if p.charset != nil {
 			f.Encoding = p.charset.name
 		}

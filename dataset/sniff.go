@@ -24,6 +24,11 @@ const (
 	TSV Format = "tsv"
 	// Parquet is read row group by row group.
 	Parquet Format = "parquet"
+	// TREC is a run with judgements, which Options.Qrels names: the queries of
+	// the run in its order, then those that have judgements and no documents,
+	// with an empty list. A query without judgements has no
+	// reference_context_ids. It can't be named in Options.Format.
+	TREC Format = "trec"
 	// Mixed is what several files of different formats are; it can't be named
 	// in Options.
 	Mixed Format = "mixed"
@@ -90,7 +95,7 @@ func plainText(head []byte) bool {
 // refuseText is refuse for what is text.
 func refuseText(head []byte, named Format) *fault {
 	line := firstLine(head)
-	const hint = "\"ragjudge retrieval RUN QRELS\" scores runs; samples are read from JSONL, JSON, CSV or Parquet"
+	const hint = "\"ragjudge retrieval RUN QRELS\" scores a run; with dataset.qrels (--qrels) a run is a dataset"
 	switch {
 	case named != "":
 		return nil

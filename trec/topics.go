@@ -90,9 +90,14 @@ func badRunLine(line, columns int, c *[maxColumns][]byte) *fault {
 
 func (r *runReader) finish(query []byte, fn func([]byte, []document) error) error {
 	if !r.ordered {
-		slices.SortFunc(r.docs, compareDocuments)
+		r.docs = ordered(r.docs)
 	}
 	err := fn(query, r.docs)
 	r.docs, r.ordered = r.docs[:0], true
 	return err
+}
+
+func ordered(docs []document) []document {
+	slices.SortFunc(docs, compareDocuments)
+	return docs
 }
