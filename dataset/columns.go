@@ -22,6 +22,7 @@ var Aliases = []struct {
 	{eval.FieldResponse, []string{"response", "answer", "actual_output", "output", "generated_answer"}},
 	{eval.FieldRetrievedContexts, []string{"retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_docs", "documents"}},
 	{eval.FieldReference, []string{"reference", "ground_truth", "ground_truths", "expected_answer", "expected_output", "reference_answer"}},
+	{eval.FieldOtherReferences, []string{"other_references"}},
 	{eval.FieldReferenceContexts, []string{"reference_contexts", "gold_contexts"}},
 	{eval.FieldRetrievedContextIDs, []string{"retrieved_context_ids", "retrieved_ids", "retrieved_chunk_ids", "doc_ids"}},
 	{eval.FieldReferenceContextIDs, []string{"reference_context_ids", "relevant_chunk_ids", "relevant_ids", "relevant_docs"}},

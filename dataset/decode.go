@@ -194,7 +194,13 @@ func (d *decoder) field(s *eval.Sample, k *column, v value, later *contextsLater
 	case eval.FieldResponse:
 		s.Response, f = d.answer(v)
 	case eval.FieldReference:
-		s.Reference, f = d.reference(v, k.list)
+		var others []string
+		s.Reference, others, f = d.reference(v, k.list)
+		s.OtherReferences = append(others, s.OtherReferences...)
+	case eval.FieldOtherReferences:
+		var more []string
+		more, f = d.otherReferences(v)
+		s.OtherReferences = append(s.OtherReferences, more...)
 	case eval.FieldCategory:
 		if s.Category, f = d.scalar(v); strings.TrimSpace(s.Category) == "" {
 			s.Category = ""
@@ -242,6 +248,11 @@ func (d *decoder) finish(s *eval.Sample, later *contextsLater) *fault {
 	}
 	if later.expected != "" && s.Reference == "" && !d.columns.settled[eval.FieldReference] {
 		s.Reference = later.expected
+	}
+	if len(s.OtherReferences) == 0 {
+		s.OtherReferences = nil
+	} else {
+		d.warn(warnReferences)
 	}
 	if looksLikeError(s.Response) {
 		d.warn(warnLikeError)

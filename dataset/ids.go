@@ -42,6 +42,10 @@ func contentID(s *eval.Sample) string {
 	list(s.RetrievedContexts)
 	list(s.RetrievedContextIDs)
 	list(s.ReferenceContexts)
+	if s.OtherReferences != nil { // not for all, so that ids made before stay
+		text("other_references")
+		list(s.OtherReferences)
+	}
 	grades := slices.Sorted(maps.Keys(s.ReferenceContextIDs))
 	if s.ReferenceContextIDs != nil && grades == nil {
 		grades = []string{}

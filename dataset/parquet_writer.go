@@ -23,6 +23,7 @@ type parquetRow struct {
 	RetrievedContexts   []string       `parquet:"retrieved_contexts,optional,list"`
 	RetrievedContextIDs []string       `parquet:"retrieved_context_ids,optional,list"`
 	Reference           *string        `parquet:"reference,optional"`
+	OtherReferences     []string       `parquet:"other_references,optional,list"`
 	ReferenceContexts   []string       `parquet:"reference_contexts,optional,list"`
 	ReferenceContextIDs []parquetGrade `parquet:"reference_context_ids,optional,list"`
 	Category            *string        `parquet:"category,optional"`
@@ -56,6 +57,7 @@ func (p *parquetWriter) write(s *eval.Sample) error {
 	p.list(s.RetrievedContexts)
 	p.list(s.RetrievedContextIDs)
 	p.text(s.Reference)
+	p.list(s.OtherReferences)
 	p.list(s.ReferenceContexts)
 	p.grades(s.ReferenceContextIDs)
 	p.text(s.Category)

@@ -121,6 +121,9 @@ func (s *squadStream) article() {
 				smp.Reference = texts[0]
 			}
 			if len(texts) > 1 {
+				if !q.IsImpossible {
+					smp.OtherReferences = texts[1:]
+				}
 				list := []byte{'['}
 				for i, t := range texts {
 					if i > 0 {

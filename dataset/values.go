@@ -54,32 +54,58 @@ func (d *decoder) textOf(v value) string {
 	return s
 }
 
-// reference is a text, or a list of one text as old Ragas datasets have it.
-func (d *decoder) reference(v value, listInText bool) (string, *fault) {
+// reference is a text, or a list of texts: the first is the reference, the
+// others count beside it. Blank ones and nulls are left out.
+func (d *decoder) reference(v value, listInText bool) (string, []string, *fault) {
 	if listInText && (v.kind == kindString || v.kind == kindCell) {
 		if s, _ := v.text(); strings.HasPrefix(strings.TrimSpace(s), "[") {
 			u, f := d.unwrap(v)
 			if f != nil {
-				return "", f
+				return "", nil, f
 			}
 			v = u
 		}
 	}
 	if v.kind != kindArray {
-		return d.answer(v)
+		t, f := d.answer(v)
+		return t, nil, f
 	}
-	var text string
-	for i, item := range v.items() {
-		if i == 1 {
-			return "", faultf("is a list of several references, where one text is expected").
-				withHint("keep one reference answer a row, or join them into one text")
+	texts, f := d.texts(v)
+	if f != nil || len(texts) == 0 {
+		return "", nil, f
+	}
+	return texts[0], texts[1:], nil
+}
+
+// otherReferences is a list of texts, or one text.
+func (d *decoder) otherReferences(v value) ([]string, *fault) {
+	v, f := d.unwrap(v)
+	if f != nil {
+		return nil, f
+	}
+	if v.kind == kindArray {
+		return d.texts(v)
+	}
+	t, f := d.answer(v)
+	if f != nil || strings.TrimSpace(t) == "" {
+		return nil, f
+	}
+	return []string{t}, nil
+}
+
+// texts are the items of a list that are not blank.
+func (d *decoder) texts(list value) ([]string, *fault) {
+	var out []string
+	for _, item := range list.items() {
+		t, f := d.scalar(item)
+		if f != nil {
+			return nil, f
 		}
-		var f *fault
-		if text, f = d.scalar(item); f != nil {
-			return "", f
+		if strings.TrimSpace(t) != "" {
+			out = append(out, t)
 		}
 	}
-	return text, nil
+	return out, nil
 }
 
 // unwrap turns a text that holds a list or an object into that. A blank text

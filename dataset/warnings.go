@@ -6,7 +6,7 @@ type Warning struct {
 	// Kind is a stable word: "no_contexts", "nul_character", "lone_surrogate",
 	// "partial_context_ids", "identical_rows", "answer_looks_like_error",
 	// "printed_null", "float_id", "several_ids", "joined_contexts",
-	// "beside_records", "file_grew", "empty_file", "encoding_doubtful".
+	// "beside_records", "several_references", "file_grew", "empty_file", "encoding_doubtful".
 	Kind string
 	// Message says it for people, without the count.
 	Message string
@@ -33,6 +33,7 @@ const (
 	warnSeveralIDs
 	warnJoined
 	warnBeside
+	warnReferences
 	warnGrew
 	warnEmptyFile
 	warnEncoding
@@ -51,6 +52,7 @@ var warningTexts = [numWarnings]Warning{
 	warnSeveralIDs:  {Kind: "several_ids", Message: "a context has several members that may be its id, such as doc_id and chunk_id; none is used"},
 	warnJoined:      {Kind: "joined_contexts", Message: "a text of contexts holds |, with which DeepEval joins lists in CSV; it is taken as one context: export JSON instead"},
 	warnBeside:      {Kind: "beside_records", Message: "the document holds members beside its records; they are left out"},
+	warnReferences:  {Kind: "several_references", Message: "a record has several references: metrics over texts take the best, judged ones look at the first"},
 	warnGrew:        {Kind: "file_grew", Message: "the file grew since it was scanned; what was appended is left out"},
 	warnEmptyFile:   {Kind: "empty_file", Message: "a file is empty: it adds no samples"},
 	warnEncoding:    {Kind: "encoding_doubtful", Message: "a file reads well as UTF-8, but another encoding was named for it; if its accents come out wrong, take the encoding away"},

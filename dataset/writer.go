@@ -93,7 +93,7 @@ func (w *Writer) Close() error {
 // checkSample refuses what would come back as something else.
 func checkSample(s *eval.Sample) error {
 	texts := []string{s.ID, s.UserInput, s.Response, s.Reference, s.Category}
-	texts = slices.Concat(texts, s.RetrievedContexts, s.RetrievedContextIDs, s.ReferenceContexts)
+	texts = slices.Concat(texts, s.OtherReferences, s.RetrievedContexts, s.RetrievedContextIDs, s.ReferenceContexts)
 	for id, grade := range s.ReferenceContextIDs {
 		if math.IsNaN(grade) || math.IsInf(grade, 0) {
 			return fmt.Errorf("the grade of %s is %v", quoted(id), grade)
@@ -141,6 +141,7 @@ func appendSample(b []byte, s *eval.Sample) []byte {
 	list(eval.FieldRetrievedContexts, s.RetrievedContexts)
 	list(eval.FieldRetrievedContextIDs, s.RetrievedContextIDs)
 	text(eval.FieldReference, s.Reference)
+	list(eval.FieldOtherReferences, s.OtherReferences)
 	list(eval.FieldReferenceContexts, s.ReferenceContexts)
 	if s.ReferenceContextIDs != nil {
 		name(eval.FieldReferenceContextIDs)

@@ -26,6 +26,7 @@ const (
 	FieldResponse            Field = "response"
 	FieldRetrievedContexts   Field = "retrieved_contexts"
 	FieldReference           Field = "reference"
+	FieldOtherReferences     Field = "other_references"
 	FieldReferenceContexts   Field = "reference_contexts"
 	FieldRetrievedContextIDs Field = "retrieved_context_ids"
 	FieldReferenceContextIDs Field = "reference_context_ids"
@@ -82,6 +83,8 @@ func (s *Sample) Has(f Field) bool {
 		return !blank(s.Response)
 	case FieldReference:
 		return !blank(s.Reference)
+	case FieldOtherReferences:
+		return s.OtherReferences != nil
 	case FieldRetrievedContexts:
 		return s.RetrievedContexts != nil
 	case FieldReferenceContexts:
