@@ -35,7 +35,8 @@
 // environment and from flags are relative to the working directory, as on any
 // command line. output.dir is always relative to the working directory: a run
 // is written where it is started, not beside a configuration that may be shared
-// and read-only. "-" as dataset.path is standard input.
+// and read-only. "-" as dataset.path is standard input. dataset.path may be a list of
+// files and patterns; RAGJUDGE_DATASET_PATH names one, and the flag is repeated.
 //
 // # Several judges
 //
@@ -86,6 +87,8 @@ type Config struct {
 	Prices Prices
 	// Limits bound calls, money and time.
 	Limits Limits
+	// Batch says how requests are gathered where Run.Backend is InBatches.
+	Batch Batch
 	// Cache says where replies are kept.
 	Cache Cache
 	// Prompts says what is changed about the built-in prompts.
@@ -116,6 +119,8 @@ type Dataset struct {
 	// Format is "jsonl", "json", "csv", "tsv" or "parquet", or whose records they
 	// are: a word of dataset.ShapeFormats. Empty finds both out by content.
 	Format string
+	// Qrels makes the path a TREC run, and this its judgements. Default: none.
+	Qrels string
 	// Delimiter separates the fields of CSV: empty, or one ASCII character.
 	// Empty means the one of the format.
 	Delimiter string
@@ -217,6 +222,35 @@ type Limits struct {
 	Grace time.Duration
 }
 
+// The values of Run.Backend.
+const (
+	// Live makes each call by itself.
+	Live = "live"
+	// InBatches gathers calls for the provider's Batch API.
+	InBatches = "batch"
+)
+
+// Batch is [batch].
+type Batch struct {
+	// Samples is how many samples are judged at the same time. Default: 10,000;
+	// 1 to 1,000,000.
+	Samples int
+	// Quiet is how long no call came before those that wait are sent off.
+	// Default: 5s; 1ms to 1h.
+	Quiet time.Duration
+	// Poll is how often a batch is looked at. Default: 30s; 1ms to 1h.
+	Poll time.Duration
+	// MaxRequests, 1 to 50,000, and MaxBytes, 1 KiB to 200,000,000, bound one
+	// batch. Defaults: 50,000 and 48 MiB.
+	MaxRequests, MaxBytes int
+	// MaxTokens bounds the input tokens enqueued at one time; 0 (the default)
+	// learns it from the provider.
+	MaxTokens int
+	// Expired says what becomes of calls that an expired batch left: "batch" (the
+	// default) puts them into another, "live" makes them live.
+	Expired string
+}
+
 // Cache is [cache].
 type Cache struct {
 	// Path is the cache folder; empty is the user's cache folder.
@@ -262,6 +296,8 @@ type Run struct {
 	// Retry says which scores of a finished run are made again: "failed" (the
 	// default), "unscored" (failed and unscored) or "none".
 	Retry string
+	// Backend is Live (the default) or InBatches.
+	Backend string
 	// Preflight makes one small call before the fan-out. Default: true.
 	Preflight bool
 	// Force scores a dataset in which many answers look like error messages.
@@ -288,12 +324,13 @@ func Default() *Config {
 		},
 		Panel:   Panel{Vote: "majority", Trials: 1, MaxDisagreement: 0.25},
 		Limits:  Limits{Concurrency: 64, MaxAttempts: 6, MaxWait: 5 * time.Minute, Grace: 20 * time.Second},
+		Batch:   Batch{Samples: 10_000, Quiet: 5 * time.Second, Poll: 30 * time.Second, MaxRequests: 50_000, MaxBytes: 48 << 20, Expired: "batch"},
 		Cache:   Cache{Mode: "read_write"},
 		Prompts: Prompts{Rubric: map[string]string{}},
 		Metric:  map[string]map[string]any{},
 		Gates:   map[string]Gate{},
 		Output:  Output{Worst: 5},
-		Run:     Run{Retry: "failed", Preflight: true, Progress: "auto", LogFormat: "text", LogLevel: "info"},
+		Run:     Run{Retry: "failed", Backend: Live, Preflight: true, Progress: "auto", LogFormat: "text", LogLevel: "info"},
 		places:  map[string]string{},
 	}
 }

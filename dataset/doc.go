@@ -1,11 +1,12 @@
-// Package dataset reads samples from files: JSONL, JSON arrays, CSV and TSV.
+// Package dataset reads samples from files, JSONL, JSON arrays, CSV, TSV and
+// Parquet, and writes them as JSONL and Parquet.
 //
 // It promises three things. Text reaches the caller byte for byte, line ends
 // inside quoted CSV fields included. Nothing is dropped or guessed in silence:
 // a record that can't be understood is a [LineError] with file, line, row and
 // reason, and whatever is accepted but odd is a [Warning] with a count. Memory
-// does not grow with the number of samples, but for about 60 bytes a row that
-// the search for duplicate ids needs during [Reader.Scan].
+// does not grow with the number of samples, but for some 16 bytes a row that the
+// search for duplicate ids needs during [Reader.Scan].
 //
 // # Use
 //
@@ -20,6 +21,22 @@
 // after it reads exactly the bytes that were scanned: rows appended since are
 // left out with a warning, and a file changed in place ends in an error.
 //
+// # Files
+//
+// A dataset is a file, or several: [OpenFiles] takes paths and patterns (see
+// [Expand]), of any mix of formats, and numbers the samples through. Ids must
+// be unique over all of them, and every error names the file that it is in.
+//
+// Files packed with gzip or zstd are unpacked, however they are called, several
+// streams in one file and one packing in another included; a stream that is cut
+// off is an error once its rows are read. Options.MaxRecord holds for what is
+// unpacked, so that a small file can't take a large memory.
+//
+// Text is UTF-8, with or without a byte order mark, or UTF-16 or UTF-32, told by
+// the mark or by the NULs between plain letters. Options.Encoding names any
+// other encoding; without it bytes that are not UTF-8 are an error with line
+// and position, and with it so are bytes that it doesn't have.
+//
 // # Formats
 //
 // The format is told by content, not by the file's ending. JSONL is one object
@@ -27,17 +44,26 @@
 // fine. Objects printed over several lines, one after another, and a file that
 // is one JSON array are understood too, whatever the file is called. JSON is
 // read strictly: a name given twice in one record, a trailing comma, NaN,
-// bytes that are not UTF-8 are errors. The halves of a surrogate pair that
+// bytes that are not UTF-8 are errors. Lines are decoded in several goroutines,
+// some hundred kilobytes ahead. The halves of a surrogate pair that
 // stand alone can't be kept in UTF-8; they become U+FFFD, with a warning.
 //
-// CSV follows RFC 4180, with the delimiter (comma, semicolon, tab or bar)
-// found on the header line outside quotes. Unlike encoding/csv it keeps CRLF
+// CSV follows RFC 4180, with the delimiter found by the known columns of the
+// header, and by the records below that have as many fields; a line "sep=;"
+// above the header says it. What fits two delimiters alike is an error. Unlike encoding/csv it keeps CRLF
 // inside quoted fields as CRLF, so that text is the same text in CSV and in
 // JSONL. A quote in the middle of an unquoted field is text. A row with
-// another number of fields than the header is an error.
+// another number of fields than the header is an error, and so is one that
+// repeats the header.
 //
-// Whatever else a file may be (Parquet, gzip, zstd, a spreadsheet, UTF-16) is
-// recognised and refused with a message that says what it is.
+// Parquet is read row group by row group, in the types and list layouts that
+// pyarrow, Hugging Face datasets, Spark and DuckDB write; a row becomes the JSON
+// object that it stands for. Whole numbers keep their digits, times are ISO
+// 8601, NaN, which pandas writes for a gap, is null, and bytes that are no text
+// are {"base64": ...}. A damaged file is an error with the row group.
+//
+// Whatever else a file may be (a spreadsheet, an archive, a database, a page of
+// HTML) is recognised and refused with a message that says what it is.
 //
 // # Columns
 //
