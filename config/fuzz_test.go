@@ -27,6 +27,7 @@ func FuzzLoad(f *testing.F) {
 		"", least, "\ufeff" + least, strings.ReplaceAll(least, "\n", "\r\n"), "a.b.c = 1", "[[a]]\nb = [[1],{c = 2}]", "judge = {model = 'x', headers = {a = 'b'}}",
 		"[gates.\"precision@5\"]\nmin = 1", "x = 1979-05-27T07:32:00+23:59\n[metric.x]\nd = 07:32:00", "\"\" = 1\n[\"\"]", "\"a.b\" = 1\na.b = 2", "metrics = [\"\"\"\na\"\"\"]",
 		"[metric]\nx.y.z = inf", "[judge]\nbase_url = \"http://[::1\"", "a = \"sk-EXAMPLE9f8e7d\"", "[judge.headers]\n\"\\u0000\" = \"\"", "\xff\xfe", "[judge\n", "\"a\\nb\" = 1", "[gates.\"a\\nb\"]\nmix = 1", "a = 9223372036854775808",
+		"[[judges]]\nmodel = 'a'\n[judges.headers]\nX = 'y'\n[[judges]]\nname = 'b'\nprovider = 'lexical'", "judges = [{name = 'a', headers = 1}, [{x = 1}], 2]", "judges = [[]]", "[judges]\nx = 1", "[[judges.x]]\ny = 1",
 	} {
 		f.Add([]byte(seed))
 	}
