@@ -40,10 +40,14 @@ func runMain() {
 
 // The scripts run the real command line against a fake provider over HTTP.
 //
-//	serve [FAULT] [latency=D] [rejects=A,B] [cuts=TOKENS] [answer=A] [judge=obedient|fenceless] [key=K]  starts a provider; $URL is its base URL
+//	serve [FAULT] [latency=D] [rejects=A,B] [cuts=TOKENS] [batch=LOOKS] [answer=A] [judge=obedient|fenceless] [key=K]  starts a provider; $URL is its base URL
 //	     [says.MODEL=WORD,N] [fails.MODEL=N] [denies=MODEL] [drifts=N]        see panel_test.go
 //	await N                                             waits until it was asked N times
 //	calls N, paid N                                     assert what the provider saw so far
+//	batches N                                           asserts how many batches were made
+//	awaitbatches N                                      waits until so many were seen in progress
+//	oncepaid                                            asserts that no request was paid for twice
+//	finishbatches                                       lets batches end that would stay in progress
 //	terminate                                           sends SIGTERM to what runs in the background
 //	samples N FILE                                      writes a dataset of N samples
 //	longsample N FILE                                   writes a short sample and one with N lines of context
@@ -75,9 +79,10 @@ func TestScripts(t *testing.T) {
 // scriptCmds are the commands that scripts have beside testscript's own.
 func scriptCmds() map[string]func(*testscript.TestScript, bool, []string) {
 	cmds := map[string]func(*testscript.TestScript, bool, []string){
-		"serve": serve, "calls": called, "paid": paid, "samples": samples, "longsample": longSample, "lines": lines, "keyless": keyless, "await": await, "terminate": terminate,
+		"serve": serve, "calls": called, "paid": paid, "samples": samples, "longsample": longSample, "batches": batches, "finishbatches": finishBatches, "awaitbatches": awaitBatches, "oncepaid": oncePaid, "lines": lines, "keyless": keyless, "await": await, "terminate": terminate,
 	}
 	maps.Copy(cmds, hostileCmds)
+	maps.Copy(cmds, inputCmds)
 	return cmds
 }
 
@@ -179,6 +184,10 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 			opt.Rejects = strings.Split(v, ",")
 		case k == "key":
 			opt.Key = v
+		case k == "batch": // the number of looks at a batch that is in progress
+			n, err := strconv.Atoi(v)
+			ts.Check(err)
+			opt.Batch = &llmtest.BatchOptions{Looks: n}
 		case k == "cuts":
 			n, err := strconv.Atoi(v)
 			ts.Check(err)
@@ -237,6 +246,30 @@ func samples(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), testSamples(n), 0o600))
 }
+
+// batches asserts how many batches were made.
+func batches(ts *testscript.TestScript, neg bool, args []string) {
+	count(ts, neg, args, len(providerOf(ts).Batches()))
+}
+
+// awaitBatches returns when so many batches were seen in progress.
+func awaitBatches(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	providerOf(ts).AwaitBatches(n)
+}
+
+// oncePaid holds that no request was paid for twice.
+func oncePaid(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, r := range providerOf(ts).Repeats() {
+		if r.Paid > 1 {
+			ts.Fatalf("paid %d times: %s", r.Paid, r.Body)
+		}
+	}
+}
+
+// finishBatches lets all batches end.
+func finishBatches(ts *testscript.TestScript, _ bool, _ []string) { providerOf(ts).FinishBatches() }
 
 // longSample writes a dataset of two samples, the second with so many lines of
 // context.
