@@ -90,7 +90,7 @@ func TestLayers(t *testing.T) {
 // something else than its default, and looks for it in the resolved whole.
 func TestEveryKey(t *testing.T) {
 	values := map[string][2]string{ // as TOML, as text
-		"metrics": {`["a", "b"]`, "a,b"}, "dataset.path": {`"/d.csv"`, "/d.csv"}, "dataset.format": {`"csv"`, "csv"},
+		"metrics": {`["a", "b"]`, "a,b"}, "dataset.path": {`"/d.csv"`, "/d.csv"}, "dataset.format": {`"csv"`, "csv"}, "dataset.qrels": {`"/q"`, "/q"},
 		"dataset.encoding": {`"windows-1252"`, "windows-1252"}, "dataset.delimiter": {`"\t"`, `\t`}, "dataset.limit": {"3", "3"}, "dataset.skip_bad_lines": {"true", "true"},
 		"dataset.max_line_bytes": {"2048", "2048"}, "judge.provider": {`"azure"`, "azure"}, "judge.model": {`"gpt x"`, "gpt x"},
 		"judge.base_url": {`"https://h/v1"`, "https://h/v1"}, "judge.api_key_env": {`"K"`, "K"}, "judge.api_key_file": {`"/k"`, "/k"},
@@ -106,6 +106,8 @@ func TestEveryKey(t *testing.T) {
 		"judge.extra_body": {`{ top_k = 20, a = { b = [true, "x", 0.5] } }`, `{"top_k": 20, "a": {"b": [true, "x", 0.5]}}`},
 		"judge.vote":       {`"median"`, "median"}, "judge.trials": {"3", "3"}, "judge.max_disagreement": {"0.5", "0.5"},
 		"judge.ca_file": {`"/ca"`, "/ca"}, "judge.insecure": {"true", "true"}, "run.preflight": {"false", "false"}, "run.force": {"true", "true"},
+		"batch.samples": {"7", "7"}, "batch.quiet": {`"2s"`, "2s"}, "batch.poll": {`"1m0s"`, "1m0s"}, "batch.max_requests": {"9", "9"},
+		"batch.max_bytes": {"4096", "4096"}, "batch.max_tokens": {"5", "5"}, "batch.expired": {`"live"`, "live"}, "run.backend": {`"batch"`, "batch"},
 		"prices.file": {`"/p.json"`, "/p.json"},
 		"run.seed":    {"42", "42"}, "run.progress": {`"bar"`, "bar"}, "run.log_format": {`"json"`, "json"}, "run.log_level": {`"debug"`, "debug"},
 	}

@@ -22,6 +22,7 @@ var settings = []setting{
 		return choice{&c.Dataset.Format, []string{"", "jsonl", "json", "csv", "tsv", "parquet",
 			"plain", "deepeval", "promptfoo", "trulens", "phoenix", "langsmith", "langsmith-examples", "langfuse", "ragas-testset", "beir", "squad"}}
 	}},
+	{"dataset.qrels", func(c *Config) value { return path{p: &c.Dataset.Qrels} }},
 	{"dataset.delimiter", func(c *Config) value { return delimiter{text{p: &c.Dataset.Delimiter}} }},
 	{"dataset.encoding", func(c *Config) value { return text{&c.Dataset.Encoding, tidy} }},
 	{"dataset.limit", func(c *Config) value { return integerAt(&c.Dataset.Limit, 0, math.MaxInt) }},
@@ -67,6 +68,14 @@ var settings = []setting{
 	{"limits.max_calls", func(c *Config) value { return integerAt(&c.Limits.MaxCalls, 0, math.MaxInt) }},
 	{"limits.grace", func(c *Config) value { return duration{&c.Limits.Grace, 0, 24 * time.Hour} }},
 
+	{"batch.samples", func(c *Config) value { return integerAt(&c.Batch.Samples, 1, 1_000_000) }},
+	{"batch.quiet", func(c *Config) value { return duration{&c.Batch.Quiet, time.Millisecond, time.Hour} }},
+	{"batch.poll", func(c *Config) value { return duration{&c.Batch.Poll, time.Millisecond, time.Hour} }},
+	{"batch.max_requests", func(c *Config) value { return integerAt(&c.Batch.MaxRequests, 1, 50_000) }},
+	{"batch.max_bytes", func(c *Config) value { return integerAt(&c.Batch.MaxBytes, 1<<10, 200_000_000) }},
+	{"batch.max_tokens", func(c *Config) value { return integerAt(&c.Batch.MaxTokens, 0, math.MaxInt) }},
+	{"batch.expired", func(c *Config) value { return choice{&c.Batch.Expired, []string{"batch", "live"}} }},
+
 	{"cache.path", func(c *Config) value { return path{p: &c.Cache.Path} }},
 	{"cache.mode", func(c *Config) value {
 		return choice{&c.Cache.Mode, []string{"read_write", "read_only", "refresh", "off"}}
@@ -77,6 +86,7 @@ var settings = []setting{
 
 	{"run.retry", func(c *Config) value { return choice{&c.Run.Retry, []string{"failed", "unscored", "none"}} }},
 	{"run.force", func(c *Config) value { return flag{&c.Run.Force} }},
+	{"run.backend", func(c *Config) value { return choice{&c.Run.Backend, []string{Live, InBatches}} }},
 	{"run.preflight", func(c *Config) value { return flag{&c.Run.Preflight} }},
 	{"run.seed", func(c *Config) value {
 		return integer{put: func(n int64) { c.Run.Seed = uint64(n) }, get: func() any { return c.Run.Seed }, min: 0, max: math.MaxInt64}
@@ -112,7 +122,7 @@ var tables = []table{
 }
 
 // sections are the tables that hold settings.
-var sections = []string{"dataset", "judge", "prices", "limits", "cache", "output", "run", "prompts"}
+var sections = []string{"dataset", "judge", "prices", "limits", "batch", "cache", "output", "run", "prompts"}
 
 const (
 	metricTable = "metric"

@@ -78,6 +78,36 @@ func openBatchJournal(path string) (*batchJournal, []*shipment, error) {
 	return j, old, nil
 }
 
+// BatchNote is a batch in a journal.
+type BatchNote struct {
+	// ID is the provider's name of it; empty while it is not known whether it
+	// was made.
+	ID string
+	// Requests is how many requests it has.
+	Requests int
+}
+
+// BatchNotes reads the journal of a run without touching it: the batches that
+// it still has to do with. A journal that is not there has none.
+func BatchNotes(path string) ([]BatchNote, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the journal of batches: %w", err)
+	}
+	j := &batchJournal{path: path, entries: map[string]*batchEntry{}}
+	if err := j.read(data); err != nil {
+		return nil, err
+	}
+	var notes []BatchNote
+	for _, token := range j.order {
+		notes = append(notes, BatchNote{ID: j.entries[token].Batch, Requests: len(j.entries[token].Keys)})
+	}
+	return notes, nil
+}
+
 func parseKey(text string) (k Key, err error) {
 	if hex.DecodedLen(len(text)) != len(k) {
 		return k, fmt.Errorf("%q is no key", text)

@@ -111,6 +111,20 @@ func (o *OpenAI) listBatches(ctx context.Context, after string) (page openai.Lis
 	return page, err
 }
 
+// BatchState is how a batch stands at the provider.
+type BatchState struct {
+	// State is the provider's word: "in_progress", "completed", "expired".
+	State string
+	// Requests, Completed and Failed count its requests.
+	Requests, Completed, Failed int
+}
+
+// BatchState asks the provider how a batch stands.
+func (o *OpenAI) BatchState(ctx context.Context, id string) (BatchState, error) {
+	seen, err := o.batchState(ctx, id)
+	return BatchState{State: seen.Status, Requests: seen.RequestCounts.Total, Completed: seen.RequestCounts.Completed, Failed: seen.RequestCounts.Failed}, err
+}
+
 // CancelBatch asks the provider to end a batch: what it has answered by then is
 // paid for, and is fetched by the run that waits for it.
 func (o *OpenAI) CancelBatch(ctx context.Context, id string) error {

@@ -134,6 +134,7 @@ and the cost is known before anything is spent.
 		a.promptsCommand(),
 		a.cacheCommand(),
 		a.pricesCommand(),
+		a.batchCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),
 	)

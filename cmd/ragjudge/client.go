@@ -35,6 +35,7 @@ type chainOptions struct {
 	spent run.Charged // by earlier executions
 	since time.Time   // of which replies count under cache mode refresh
 	anew  bool        // make the preflight though it has passed lately
+	dir   string      // of the run, for what is noted of batches
 }
 
 // newChain assembles the client chain. Its order, outermost first:
@@ -72,6 +73,12 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 	limited, models := router{}, []string{}
 	for _, conn := range conns {
 		limited[conn.connKey] = conn.limiter.Wrap(c.meter.Attempts(conn.client))
+		if cfg.Run.Backend == config.InBatches && conn.backend != nil {
+			if err := conn.inBatches(cfg, opt.dir, log); err != nil {
+				return c, err
+			}
+			limited[conn.connKey] = c.meter.Attempts(conn.batch)
+		}
 		models = append(models, conn.model)
 	}
 	var below llm.Client = limited
@@ -134,11 +141,19 @@ func (a *app) newDryChain(cfg *config.Config, plan func(llm.Planned), log *slog.
 	return c, nil
 }
 
+// close ends what the chain has open. Batches first: what they gave is in the
+// cache by then.
 func (c *chain) close() error {
-	if c.disk == nil {
-		return nil
+	var errs []error
+	for _, conn := range c.conns {
+		if conn.batch != nil {
+			errs = append(errs, conn.batch.Close())
+		}
 	}
-	return c.disk.Close()
+	if c.disk != nil {
+		errs = append(errs, c.disk.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func warnStore(log *slog.Logger) func(error) {

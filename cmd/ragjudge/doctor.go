@@ -152,7 +152,7 @@ func (d *doctor) disk() (string, error) {
 func (d *doctor) judge(ctx context.Context, s *session, j *config.Judge) (string, error) {
 	cfg := *d.cfg
 	cfg.Judge, cfg.Judges, cfg.Panel.Trials = *j, nil, 1
-	cfg.Limits.MaxAttempts = 1
+	cfg.Limits.MaxAttempts, cfg.Run.Backend = 1, config.Live
 	if cfg.Cache.Mode == string(llm.CacheReadWrite) {
 		cfg.Cache.Mode = string(llm.CacheRefresh)
 	}

@@ -20,6 +20,7 @@ var settings = []struct {
 }{
 	{flag: "input", key: "dataset.path", usage: "the dataset, or a pattern such as 'data/*.jsonl'; - is standard input; given again, one more file", list: true},
 	{flag: "input-format", key: "dataset.format", usage: "jsonl, json, csv, tsv or parquet, or whose records they are, such as deepeval; found out by content if not given"},
+	{flag: "qrels", key: "dataset.qrels", usage: "the judgements of a TREC run, which --input then names"},
 	{flag: "encoding", key: "dataset.encoding", usage: "the encoding of the dataset's text, such as windows-1252; UTF-8 and UTF-16 are found out"},
 	{flag: "delimiter", key: "dataset.delimiter", usage: "the character between the fields of a CSV file; found out if not given"},
 	{flag: "limit", key: "dataset.limit", usage: "score only the first N samples"},
@@ -30,6 +31,7 @@ var settings = []struct {
 	{flag: "trials", key: "judge.trials", usage: "how often each judge gives each verdict and rating"},
 	{flag: "vote", key: "judge.vote", usage: "how several judges or trials make one score: majority, mean or median"},
 	{flag: "base-url", key: "judge.base_url", usage: "an OpenAI-compatible endpoint"},
+	{flag: "backend", key: "run.backend", usage: "live, or batch for the provider's Batch API"},
 	{flag: "concurrency", key: "limits.concurrency", usage: "calls in flight at once"},
 	{flag: "rpm", key: "limits.requests_per_minute", usage: "requests a minute; 0 learns it from the server"},
 	{flag: "tpm", key: "limits.tokens_per_minute", usage: "tokens a minute; 0 learns it from the server"},

@@ -27,6 +27,7 @@ type conn struct {
 	connKey
 	client  llm.Client
 	backend *llm.OpenAI // nil for the offline judge
+	batch   *llm.Batch  // nil where calls are live
 	limiter *llm.Limiter
 	stop    *llm.Stop
 }

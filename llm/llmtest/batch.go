@@ -63,7 +63,11 @@ type batches struct {
 	uploads int
 	files   map[string][]byte
 	hurry   bool
-	list    []*batch
+	// progressed counts the batches that were seen in progress; change is closed
+	// when it grows.
+	progressed int
+	change     chan struct{}
+	list       []*batch
 }
 
 type batch struct {
@@ -132,6 +136,23 @@ func (s *Server) Batches() []BatchInfo {
 		out = append(out, BatchInfo{b.ID, b.Status, b.Counts.Total})
 	}
 	return out
+}
+
+// AwaitBatches returns when so many batches were seen in progress.
+func (s *Server) AwaitBatches(n int) {
+	for {
+		s.batches.mu.Lock()
+		seen, next := s.batches.progressed, s.batches.change
+		if next == nil {
+			next = make(chan struct{})
+			s.batches.change = next
+		}
+		s.batches.mu.Unlock()
+		if seen >= n {
+			return
+		}
+		<-next
+	}
 }
 
 // FinishBatches lets every batch go through its states without staying in
@@ -351,6 +372,12 @@ func (s *Server) advance(x *batch) {
 		x.Status = batchInProgress
 		if e := s.invalid(x); e != nil {
 			x.Status, x.Errors = batchFailed, &batchErrors{Object: "list", Data: []batchError{*e}}
+			return
+		}
+		s.batches.progressed++
+		if s.batches.change != nil {
+			close(s.batches.change)
+			s.batches.change = nil
 		}
 	case batchInProgress:
 		if x.looks++; x.looks <= s.opts.Batch.Looks && !s.batches.hurry {

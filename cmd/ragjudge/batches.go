@@ -1,0 +1,69 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ragjudge/ragjudge/config"
+	"github.com/ragjudge/ragjudge/llm"
+)
+
+// batchJournal is the file of a run in which the batches of one model are noted.
+func batchJournal(dir string, key connKey) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", key.endpoint, key.model))
+	return filepath.Join(dir, "batches-"+hex.EncodeToString(sum[:4])+".jsonl")
+}
+
+// inBatches puts the Batch API in the place of live calls.
+func (c *conn) inBatches(cfg *config.Config, dir string, log *slog.Logger) (err error) {
+	b := cfg.Batch
+	conf := llm.BatchConfig{
+		Backend: c.backend, Journal: batchJournal(dir, c.connKey), MaxRequests: b.MaxRequests, MaxBytes: b.MaxBytes, MaxTokens: b.MaxTokens,
+		Quiet: b.Quiet, Poll: b.Poll, OnProgress: batchProgress(c.model, log), Log: log,
+	}
+	if b.Expired == config.Live {
+		conf.Live = c.limiter.Wrap(c.backend)
+	}
+	if c.batch, err = llm.NewBatch(conf); err != nil {
+		return &exitError{code: exitUsage, err: err}
+	}
+	return nil
+}
+
+// workers is how many samples are judged at the same time.
+func workers(cfg *config.Config) int {
+	if cfg.Run.Backend == config.InBatches && !offline(cfg) {
+		return cfg.Batch.Samples
+	}
+	return cfg.Limits.Concurrency
+}
+
+// batchTold is how often it is told that batches go on, where none has changed
+// its state.
+const batchTold = 10 * time.Minute
+
+// batchProgress logs how batches stand: when one has changed its state, and
+// every now and then. It is called under a lock, one call at a time.
+func batchProgress(model string, log *slog.Logger) func(llm.BatchProgress) {
+	var last string
+	var told time.Time
+	return func(p llm.BatchProgress) {
+		var states []string
+		for _, s := range slices.Sorted(maps.Keys(p.Open)) {
+			states = append(states, fmt.Sprintf("%d %s", p.Open[s], s))
+		}
+		now := strings.Join(states, ", ")
+		if now == "" || now == last && time.Since(told) < batchTold {
+			return
+		}
+		last, told = now, time.Now()
+		log.Info("batches", "model", model, "open", now, "requests", p.Requests, "answered", p.Done, "waiting", p.Waiting)
+	}
+}
