@@ -15,6 +15,7 @@ import (
 type document struct {
 	format Format   // the shape, "" to be found out by the first record
 	path   []string // names of members; "*" for every item of a list
+	beside bool     // whether something else stands beside the records
 }
 
 // any item of a list
@@ -65,7 +66,7 @@ func findDocument(in *bufio.Reader, limit int, columns *columns) (*document, *fa
 		if format == "" && list == "rows" {
 			path = append(path, "row")
 		}
-		fit, at = append(fit, &document{format, path}), append(at, o.spelt[list])
+		fit, at = append(fit, &document{format, path, o.beside(list)}), append(at, o.spelt[list])
 	}
 	for _, d := range documents {
 		item, there := o.lists[d.path]
@@ -115,6 +116,16 @@ func (p *part) startDocument(in *bufio.Reader, limit int) source {
 		p.columns.adopt(s)
 	}
 	return newDocStream(in, limit, p.doc)
+}
+
+// beside reports whether the object holds more than the way to a list.
+func (o *outline) beside(list string) bool {
+	for name := range o.names {
+		if name != list && !strings.HasPrefix(list, name+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // isRecord reports whether the object itself has a field of a sample.
@@ -279,18 +290,18 @@ func (j *jsonStream) firstItem() ([]byte, error) {
 }
 
 // docStream reads the records inside one JSON object. What stands beside them
-// is passed over and counted.
+// is passed over.
 type docStream struct {
 	jsonStream
 	path  []string
 	stack []byte // the closing bytes of what is open
 	begun []bool // whether an item of it was seen
 	ended bool
-	out   int // members beside the records
+	out   bool // something beside the records is to be told
 }
 
 func newDocStream(in *bufio.Reader, limit int, doc *document) *docStream {
-	return &docStream{jsonStream: jsonStream{in: in, max: limit, line: 1}, path: doc.path}
+	return &docStream{jsonStream: jsonStream{in: in, max: limit, line: 1}, path: doc.path, out: doc.beside}
 }
 
 func (d *docStream) next() error {
@@ -348,7 +359,6 @@ func (d *docStream) item(at int) (found bool, err error) {
 	}
 	switch {
 	case name != d.path[at]:
-		d.out++
 		return false, d.skip(c)
 	case at == len(d.path)-1:
 		return true, d.frame(c)
@@ -389,9 +399,14 @@ func (d *docStream) cut(err error) error {
 }
 
 func (d *docStream) sample(dec *decoder) (*eval.Sample, *fault) {
-	if d.out > 0 {
-		dec.warn(warnBeside)
-		d.out = 0
-	}
+	d.tell(dec)
 	return d.jsonStream.sample(dec)
+}
+
+// tell warns, once, of what is passed over.
+func (d *docStream) tell(dec *decoder) {
+	if d.out {
+		dec.warn(warnBeside)
+		d.out = false
+	}
 }

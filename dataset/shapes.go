@@ -177,8 +177,21 @@ func fitsLangfuse(n names) bool {
 	if !n.any("input", "output", "expectedoutput") && !n.under("input") {
 		return false
 	}
+	if n.under("input") && asks(n, "input") && (n.holds("expectedoutput") || retrieves(n, "output")) {
+		return true
+	}
 	return n.any("datasetname", "sourcetraceid", "traceid", "observations", "sessionid", "htmlpath", "projectid", "parentobservationid") &&
 		!n.any("actualoutput", "recordid")
+}
+
+// asks reports whether the object holds a question.
+func asks(n names, object string) bool {
+	for path := range under(object, eval.FieldUserInput) {
+		if n[path] {
+			return true
+		}
+	}
+	return false
 }
 
 func fitsRagasTestset(n names) bool {

@@ -270,6 +270,14 @@ func firstOf(s string) string {
 	return a
 }
 
+// TestLangfuseWithoutItsMarks: objects tell what they are by their members.
+func TestLangfuseWithoutItsMarks(t *testing.T) {
+	s := one(t, "a.jsonl", `{"input":{"question":"q"},"output":{"answer":"a","contexts":["c"]},"expected_output":{"answer":"r"}}`)
+	if s.UserInput != "q" || s.Response != "a" || s.Reference != "r" || len(s.RetrievedContexts) != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestPlainReadsByNamesAlone: the shape can be switched off.
 func TestPlainReadsByNamesAlone(t *testing.T) {
 	path := write(t, "a.jsonl", `{"input":"q","context":["c"],"tools_called":[],"actual_output":"a"}`)

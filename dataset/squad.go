@@ -42,10 +42,7 @@ func (s *squadStream) next() error {
 }
 
 func (s *squadStream) sample(d *decoder) (*eval.Sample, *fault) {
-	if s.out > 0 {
-		d.warn(warnBeside)
-		s.out = 0
-	}
+	s.tell(d)
 	if s.now.fault == nil {
 		d.columns.squad()
 	}

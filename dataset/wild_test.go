@@ -164,4 +164,24 @@ func TestRealRecords(t *testing.T) {
 	if err != nil || info.Rows != 100 || info.Format != dataset.JSON || info.NoID != 0 {
 		t.Errorf("%+v, %v", info, err)
 	}
+	// Paths lead into nested objects, and into the one list of a document.
+	info, err = dataset.Scan(filepath.Join(dir, "expertqa", "rand_test.first60.jsonl"), dataset.Options{
+		Columns: map[string]string{"response": "answers.gpt4.answer_string", "category": "metadata.field"}, SkipBadLines: true,
+	})
+	if err != nil || info.Rows != 60 || info.Missing["category"] != 0 || info.Missing["response"] == 0 || info.Missing["response"] == 60 {
+		t.Errorf("%+v, %v", info, err)
+	}
+	info, err = dataset.Scan(filepath.Join(dir, "ragas", "annotated_data.json"), dataset.Options{
+		Columns: map[string]string{"user_input": "metric_input.user_input", "response": "metric_input.response"},
+	})
+	if err != nil || info.Rows < 10 || info.Missing["response"] != 0 || info.Missing["user_input"] != 0 {
+		t.Errorf("%+v, %v", info, err)
+	}
+	// Six texts begin with [ and are no list: none is guessed at.
+	info, err = dataset.Scan(filepath.Join(dir, "unieval", "topical_chat_result.json"), dataset.Options{
+		Columns: map[string]string{"user_input": "source", "response": "system_output"}, SkipBadLines: true,
+	})
+	if err != nil || info.Rows != 354 || info.BadLines != 6 || info.Missing["response"] != 0 {
+		t.Errorf("%+v, %v", info, err)
+	}
 }

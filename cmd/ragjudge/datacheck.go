@@ -62,6 +62,9 @@ func (a *app) check(cfg *config.Config, format string, difference, sd float64) e
 	skip := cfg.Dataset.SkipBadLines
 	cfg.Dataset.SkipBadLines = true
 	r, info, err := a.scanDataset(cfg)
+	if err != nil && len(info.Bad) > 0 { // not one line is good: say why
+		return inputError(&dataset.BadInputError{File: info.Path, Count: info.BadLines, Bad: info.Bad[:min(len(info.Bad), 10)]})
+	}
 	if err != nil {
 		return err
 	}
