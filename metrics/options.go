@@ -75,19 +75,26 @@ func OptionNames() map[string][]string {
 	return names
 }
 
+// FamilyOfSection returns the family that a section [metric.<name>] is for.
+// [metric.precision] names the family without the cut-off that a metric needs,
+// and [metric.retrieval] all metrics over ids; see IsRetrieval.
+func FamilyOfSection(name string) (Family, error) {
+	if IsRetrieval(name) {
+		return Family{Name: retrievalSection, Options: matchingOptions}, nil
+	}
+	if f, ok := find(name); ok {
+		return f, nil
+	}
+	return FamilyOf(name)
+}
+
 // With returns the options with the keys of [metric.<name>] applied to them.
 // An unknown metric or key, a value of the wrong type and one that is not
 // allowed are errors that name metric and key.
 func (o Options) With(metric string, keys map[string]any) (Options, error) {
-	f, ok := find(metric) // [metric.ndcg] names the family, without a cut-off
-	if IsRetrieval(metric) {
-		f, ok = Family{Name: retrievalSection, Options: matchingOptions}, true
-	}
-	if !ok {
-		var err error
-		if f, err = FamilyOf(metric); err != nil {
-			return o, err
-		}
+	f, err := FamilyOfSection(metric)
+	if err != nil {
+		return o, err
 	}
 	for _, key := range sortedKeys(keys) {
 		if !slices.Contains(f.Options, key) {

@@ -138,7 +138,7 @@ func (s *session) sections(name string) []string {
 			}
 			continue
 		}
-		of, err := metrics.FamilyOf(given)
+		of, err := metrics.FamilyOfSection(given)
 		if c, cerr := metrics.Canonical(given); cerr == nil && c == name && c != f.Name {
 			special = append(special, given)
 		} else if err == nil && of.Name == f.Name && !strings.Contains(given, "@") {
@@ -366,7 +366,7 @@ func (a *app) openDataset(cfg *config.Config) (*dataset.Reader, dataset.Info, er
 // the caller.
 func (a *app) scanDataset(cfg *config.Config) (*dataset.Reader, dataset.Info, error) {
 	d := cfg.Dataset
-	opt := dataset.Options{Format: dataset.Format(d.Format), Columns: d.Columns, SkipBadLines: d.SkipBadLines, MaxRecord: d.MaxLineBytes, Stdin: a.in, Encoding: d.Encoding}
+	opt := dataset.Options{Format: dataset.Format(d.Format), Columns: d.Columns, SkipBadLines: d.SkipBadLines, MaxRecord: d.MaxLineBytes, Stdin: a.in, Encoding: d.Encoding, Qrels: d.Qrels}
 	if d.Delimiter != "" {
 		opt.Delimiter = d.Delimiter[0]
 	}
