@@ -18,11 +18,12 @@ type slots struct {
 }
 
 const (
-	// startSlots is where a run starts, and startShare the share of a large
-	// configured maximum that goes before it: who allows 256 calls expects a
-	// server that stands 32.
+	// startSlots is where a run starts, unless many calls are allowed: who allows
+	// manySlots or more expects a server that stands half of them, up to mostStart.
+	// What the first call's headers tell is known by then.
 	startSlots = 8
-	startShare = 1. / 8
+	manySlots  = 128
+	mostStart  = 128
 	// decrease is what a refusal leaves of the calls that were in flight.
 	decrease = 0.7
 	// probe is the growth of a round, as a share of the slots.
@@ -31,7 +32,11 @@ const (
 
 func newSlots(limit int) slots {
 	l := float64(limit)
-	return slots{limit: l, n: min(max(startSlots, math.Floor(l*startShare)), l), slow: l}
+	start := min(startSlots, l)
+	if limit >= manySlots {
+		start = min(math.Floor(l/2), mostStart)
+	}
+	return slots{limit: l, n: start, slow: l}
 }
 
 func (s *slots) count() int { return int(s.n) }
@@ -43,7 +48,7 @@ func (s *slots) full() bool { return s.active >= s.count() }
 func (s *slots) grow() bool {
 	before := s.count()
 	if s.n < s.slow {
-		s.n++
+		s.n += max(1, s.limit/manySlots)
 	} else {
 		s.n += max(1, s.slow*probe) / s.n
 	}
