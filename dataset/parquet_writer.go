@@ -36,7 +36,7 @@ type parquetGrade struct {
 }
 
 type parquetWriter struct {
-	out   *parquet.Writer
+	out   *parquet.GenericWriter[parquetRow]
 	row   parquet.Row
 	leaf  int
 	bytes int // of text in the row group
@@ -44,8 +44,7 @@ type parquetWriter struct {
 }
 
 func newParquetWriter(w io.Writer) *parquetWriter {
-	return &parquetWriter{out: parquet.NewWriter(w,
-		parquet.SchemaOf(parquetRow{}), parquet.Compression(&parquet.Zstd), parquet.KeyValueMetadata(writerKey, "1"))}
+	return &parquetWriter{out: parquet.NewGenericWriter[parquetRow](w, parquet.Compression(&parquet.Zstd), parquet.KeyValueMetadata(writerKey, "1"))}
 }
 
 func (p *parquetWriter) write(s *eval.Sample) error {
