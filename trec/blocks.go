@@ -67,11 +67,13 @@ func (b *blocks) fill(buf []byte) []byte {
 		copy(larger, buf)
 		buf = larger
 	}
-	n, err := io.ReadFull(b.in, buf[have:have+want])
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF
+	// Not io.ReadFull: it makes a proper end, and that of a cut archive, one error.
+	n := 0
+	for n < want && b.end == nil {
+		var k int
+		k, b.end = b.in.Read(buf[have+n : have+want])
+		n += k
 	}
-	b.end = err
 	buf = buf[:have+n]
 	if !b.read && n > 0 {
 		b.read = true
