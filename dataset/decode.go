@@ -317,13 +317,21 @@ var errorMarks = []string{
 	"you exceeded your current quota", "this model's maximum context length is ", "connection error.", "request timed out.",
 }
 
+// errorStarts are the bytes that errorMarks begin with, large and small.
+var errorStarts = func() (starts [256]bool) {
+	for _, m := range errorMarks {
+		starts[m[0]], starts[strings.ToUpper(m)[0]] = true, true
+	}
+	return starts
+}()
+
 // looksLikeError reports whether a response looks like an API error or a stack
 // trace instead of an answer.
 func looksLikeError(response string) bool {
 	const most = 200
 	head := strings.TrimSpace(response[:min(len(response), most)])
-	if head == "" {
-		return false
+	if head == "" || !errorStarts[head[0]] && !strings.Contains(head, "raceback") && !strings.Contains(head, "RACEBACK") {
+		return false // as nearly all, which need not be looked at closely
 	}
 	head = strings.ToLower(head)
 	for _, m := range errorMarks {
