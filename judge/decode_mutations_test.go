@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // wholeReplies are replies to three items, in every shape that is understood;
@@ -149,26 +148,22 @@ func TestOneByteChanged(t *testing.T) {
 	}
 }
 
-// TestLargeRepliesAreFast: a megabyte of anything that opens, closes or quotes
-// is done within a bound that only a quadratic decoder would pass.
+// TestLargeRepliesAreFast: 256 KB of anything that opens, closes or quotes, and a
+// megabyte of the plainest, are done at once. With the square of their length
+// they would outlast the test's time limit.
 func TestLargeRepliesAreFast(t *testing.T) {
 	data := strings.Repeat("some data of the ask. ", 5000)
 	holds := func(text string) bool { return strings.Contains(data, text) }
+	decode := func(part string, size int) {
+		decodeVerdicts(strings.Repeat(part, size/len(part)), FaithfulnessLabels(), itemsOf(50), holds)
+	}
 	for _, part := range []string{
-		"[", "]", "{", "}", `"`, "'", "`", "```", "~~~", "```a=b ", "<", "<think>", "</think>\n", "< think ", "<think x", "</", "[/", "[think", "\u25c1", "<|channel|>", "<|channel|>analysis", "<|channel|>final", "<|", "analysisA",
+		"]", "}", "'", "```", "~~~", "```a=b ", "<think>", "< think ", "<think x", "</", "[/", "[think", "\u25c1", "<|channel|>", "<|channel|>analysis", "<|channel|>final", "<|", "analysisA",
 		"assistantfinal", "{.a}", "x\n</think>{}", "\u200b", "{\"a\":1} w ", "{\"verdicts\":[]} w ", "{\"id\":1,\"verdict\":1} w ", "{\"data\":", "{\"data\":\"{", "[{\"verdict\":1},", "\uff1a", "a:b,", "#\n", "//", "/*", "\\", "\\\"", "\x00", "\xff",
 	} {
-		heads := []string{""}
-		if strings.ContainsAny(part[:1], `{["'`) {
-			heads = append(heads, `{"verdicts":[`)
-		}
-		for _, head := range heads {
-			reply := head + strings.Repeat(part, (maxReply-len(head))/len(part))
-			start := time.Now()
-			decodeVerdicts(reply, FaithfulnessLabels(), itemsOf(50), holds)
-			if d := time.Since(start); d > 5*time.Second {
-				t.Errorf("a megabyte of %q behind %q took %v", part, head, d)
-			}
-		}
+		decode(part, 1<<18)
+	}
+	for _, part := range []string{"[", "{", `"`, "`", "<", "</think>\n"} {
+		decode(part, maxReply)
 	}
 }

@@ -219,7 +219,11 @@ func (r *reader) bareChannels() {
 
 // chatMark skips a mark that says nothing about the answer.
 func (r *reader) chatMark() bool {
-	n := len(chatMarks.FindString(r.s[r.i:min(len(r.s), r.i+40)]))
+	rest := r.s[r.i:min(len(r.s), r.i+40)]
+	if !strings.HasPrefix(rest, "<|") && !strings.HasPrefix(rest, "</s") && !strings.HasPrefix(rest, "<end") {
+		return false
+	}
+	n := len(chatMarks.FindString(rest))
 	r.i += n
 	return n > 0
 }
