@@ -12,7 +12,7 @@ import (
 )
 
 // blockSize is how much of a file is read and decoded at a time.
-const blockSize = 256 << 10
+const blockSize = 128 << 10
 
 // jsonBlocks reads JSONL. One goroutine cuts the file into blocks of whole
 // lines, others decode them, and next hands the records out in order, with the

@@ -5,7 +5,7 @@
 // inside quoted CSV fields included. Nothing is dropped or guessed in silence:
 // a record that can't be understood is a [LineError] with file, line, row and
 // reason, and whatever is accepted but odd is a [Warning] with a count. Memory
-// does not grow with the number of samples, but for some 16 bytes a row that the
+// does not grow with the number of samples, but for about 18 bytes a row that the
 // search for duplicate ids needs during [Reader.Scan].
 //
 // # Use

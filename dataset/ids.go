@@ -61,7 +61,7 @@ func contentID(s *eval.Sample) string {
 type place struct{ row, line uint32 }
 
 // tracker knows the ids that were met, by 64 bits of a keyed hash. It takes
-// some 16 bytes a row: a million rows, 17 MB. That two of them share a hash by
+// about 18 bytes a row: a million rows, 18 MB. That two of them share a hash by
 // chance, so that one row is refused wrongly, has a probability of 3 in 100
 // million for a million rows; nobody can bring it about who doesn't know the
 // key, which is another one in every process.

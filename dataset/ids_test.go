@@ -40,7 +40,7 @@ func TestTrackerAgainstAMap(t *testing.T) {
 	}
 }
 
-// TestTrackerIsSmall holds a million ids in some 16 bytes each.
+// TestTrackerIsSmall holds a million ids in less than 22 bytes each; 18 were measured.
 func TestTrackerIsSmall(t *testing.T) {
 	const rows, most = 1_000_000, 22
 	before := heapInUse()
