@@ -20,6 +20,9 @@ import (
 // The request depends on the text alone, so that metrics that need the same
 // split share one call.
 //
+// Where Ask.List says so it gets another list of short texts by the same rules.
+// Ask.Count bounds it to exactly so many, or none.
+//
 // The error is an *UnusableError if the judge gave no usable reply, and the
 // client's own error, unchanged, if it gave none at all.
 func (j *Judge) Claims(ctx context.Context, a Ask) ([]string, error) {
@@ -27,10 +30,11 @@ func (j *Judge) Claims(ctx context.Context, a Ask) ([]string, error) {
 		return []string{}, nil
 	}
 	s := j.session(a)
+	list := listOf(a.List)
 	return ask(ctx, s, nil, replyForm[[]string]{
-		schema: schemaOfClaims(),
-		format: formatOfClaims(),
-		decode: func(content string) ([]string, *problem) { return decodeClaims(content, s.holds) },
+		schema: list.schema(),
+		format: list.format(a.Count),
+		decode: func(content string) ([]string, *problem) { return list.decode(content, a.Count, s.holds) },
 	})
 }
 
@@ -43,14 +47,18 @@ func (j *Judge) Verdicts(ctx context.Context, a Ask) ([]Verdict, error) {
 	if len(a.Labels) < 2 {
 		return nil, fmt.Errorf("ask for %s: verdicts need at least two labels, not %d", a.Prompt, len(a.Labels))
 	}
-	items := make([]Item, len(a.Items))
-	for i, text := range a.Items {
+	return j.session(a).verdicts(ctx)
+}
+
+// verdicts gets a verdict on each item of the ask, in its form.
+func (s *session) verdicts(ctx context.Context) ([]Verdict, error) {
+	items := make([]Item, len(s.ask.Items))
+	for i, text := range s.ask.Items {
 		items[i] = Item{N: i + 1, Text: text}
 	}
 	if len(items) == 0 {
 		return []Verdict{}, nil
 	}
-	s := j.session(a)
 	got, err := ask(ctx, s, items, s.verdictForm(items))
 	if err != nil {
 		return nil, err
@@ -88,6 +96,9 @@ type replyForm[T any] struct {
 }
 
 func (s *session) verdictForm(items []Item) replyForm[verdicts] {
+	if s.chunks > 0 {
+		return chunksForm(s.chunks, items, s.holds)
+	}
 	labels := s.ask.Labels
 	return replyForm[verdicts]{
 		schema: schemaOfVerdicts(labels),
@@ -147,6 +158,8 @@ func missingFrom(v verdicts, items []Item) []Item {
 type session struct {
 	j   *Judge
 	ask Ask
+	// chunks is the number of chunks of an ask for lists of their numbers.
+	chunks int
 	// maxTokens bounds a reply; it is doubled once, when a reply is cut.
 	maxTokens int
 	doubled   bool

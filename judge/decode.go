@@ -10,25 +10,35 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var (
-	claimsNames = []string{"claims", "statements", "facts"}
-	claimNames  = []string{"claim", "text", "statement", "fact"}
-	ratingNames = []string{"rating", "score"}
-)
+var ratingNames = []string{"rating", "score"}
 
 // decodeClaims takes the claims out of a reply. There may be none. A claim that
 // stands there twice, to the letter, is one claim.
 func decodeClaims(content string, data source) ([]string, *problem) {
+	return claimsList.decode(content, 0, data)
+}
+
+// decode takes the texts of a list out of a reply: count of them or none, where
+// count is not 0.
+func (k list) decode(content string, count int, data source) ([]string, *problem) {
+	texts, p := k.decodeAll(content, data)
+	if p == nil && count > 0 && len(texts) > 0 && len(texts) != count {
+		return nil, problemf(CodeUndecodable, "the reply holds %d different %s instead of %d", len(texts), k.name, count)
+	}
+	return texts, p
+}
+
+func (k list) decodeAll(content string, data source) ([]string, *problem) {
 	r, p := read(content)
 	if p != nil {
 		return nil, p
 	}
 	var claims []string
 	for _, f := range r.values {
-		v := f.value.unwrap(claimsNames)
+		v := f.value.unwrap(k.lists)
 		// A bare list under some name may be anything, and an empty one of
 		// anything is no text without claims.
-		list, p := claimsIn(v, r.alone() && same(v, f.value))
+		list, p := k.in(v, r.alone() && same(v, f.value))
 		if list != nil && p == nil {
 			p = r.quoted(f, data)
 		}
@@ -37,50 +47,50 @@ func decodeClaims(content string, data source) ([]string, *problem) {
 			return nil, p
 		case list == nil:
 		case claims != nil && !slices.Equal(claims, list):
-			return nil, problemf(CodeAmbiguous, "the reply holds several lists of claims, and they differ")
+			return nil, problemf(CodeAmbiguous, "the reply holds several lists of %s, and they differ", k.name)
 		default:
 			claims = list
 		}
 	}
 	if claims == nil {
-		return nil, problemf(CodeUndecodable, "the reply holds no JSON with claims")
+		return nil, problemf(CodeUndecodable, "the reply holds no JSON with %s", k.name)
 	}
 	return claims, nil
 }
 
-// claimsIn returns the claims in a value, nil if it holds none.
-func claimsIn(v value, alone bool) ([]string, *problem) {
-	switch fields := v.fields(claimsNames); {
-	case v.kind == arrayKind && len(v.list) == 1 && len(v.list[0].fields(claimsNames)) > 0:
-		return claimsIn(v.list[0], alone)
+// in returns the texts in a value, nil if it holds none.
+func (k list) in(v value, alone bool) ([]string, *problem) {
+	switch fields := v.fields(k.lists); {
+	case v.kind == arrayKind && len(v.list) == 1 && len(v.list[0].fields(k.lists)) > 0:
+		return k.in(v.list[0], alone)
 	case v.kind == arrayKind && alone:
-		return claimList(v)
+		return k.texts(v)
 	case v.kind != objectKind:
 		return nil, nil
 	case len(fields) > 0:
 		for _, other := range fields[1:] {
 			if !same(fields[0], other) {
-				return nil, problemf(CodeAmbiguous, "the reply holds the list of claims twice, and they differ")
+				return nil, problemf(CodeAmbiguous, "the reply holds the list of %s twice, and they differ", k.name)
 			}
 		}
-		return claimList(fields[0].inner())
+		return k.texts(fields[0].inner())
 	case alone && len(v.keys) > 0 && !slices.ContainsFunc(v.keys, isNoNumber):
-		return claimList(v)
+		return k.texts(v)
 	}
 	return nil, nil
 }
 
-// claimList reads a list of claims, or an object with a claim under each number.
-func claimList(v value) ([]string, *problem) {
+// texts reads a list of texts, or an object with a text under each number.
+func (k list) texts(v value) ([]string, *problem) {
 	if v.kind != arrayKind && (v.kind != objectKind || len(v.keys) == 0 || slices.ContainsFunc(v.keys, isNoNumber)) {
-		return nil, problemf(CodeUndecodable, "the claims of the reply are no list")
+		return nil, problemf(CodeUndecodable, "the %s of the reply are no list", k.name)
 	}
 	claims := []string{}
 	seen := map[string]bool{}
 	for i, item := range v.list {
-		text, ok := claimOf(item)
+		text, ok := k.textOf(item)
 		if !ok {
-			return nil, problemf(CodeUndecodable, "claim %d of the reply is no text", i+1)
+			return nil, problemf(CodeUndecodable, "%s %d of the reply is no text", k.one[0], i+1)
 		}
 		if !seen[text] {
 			seen[text] = true
@@ -90,10 +100,10 @@ func claimList(v value) ([]string, *problem) {
 	return claims, nil
 }
 
-// claimOf returns the text of a claim: a string, or an object with one.
-func claimOf(v value) (string, bool) {
+// textOf returns one text of a list: a string, or an object with one.
+func (k list) textOf(v value) (string, bool) {
 	if v.kind == objectKind {
-		fields := v.fields(claimNames)
+		fields := v.fields(k.one)
 		if len(fields) == 0 || slices.ContainsFunc(fields, func(f value) bool { return !same(f, fields[0]) }) {
 			return "", false
 		}

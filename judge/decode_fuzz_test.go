@@ -117,6 +117,55 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// FuzzDecodeChunks: every number that comes out is that of a chunk, stands in
+// the reply, and belongs to an item that the reply names, or to the only one of
+// its place.
+func FuzzDecodeChunks(f *testing.F) {
+	for _, s := range seedReplies {
+		f.Add(s)
+	}
+	for _, s := range []string{
+		`{"verdicts":[{"id":11,"reason":"r","chunks":[31,33]},{"id":12,"chunks":[]}]}`, `{"11":[31],"12":"none"}`, `{"verdicts":[{"id":11,"chunks":"31, 33"},{"id":12,"chunks":99}]}`,
+		`[[31],[32]]`, `[31,32]`, `{"id":11,"chunks":["passage 31"]}{"id":12,"passages":["[32]"]}`, `{"verdicts":[{"claim":"second item","chunks":[31]}]}`, `{"verdicts":[{"chunks":[31]},{"chunks":[]}]}`,
+		`{"verdicts":[{"id":11,"chunks":[31],"passages":[32]}]}`, "<think>{\"11\":[31]}</think>{\"11\":[32]", `{"11":[31.0,"３２"]}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		form := chunksForm(33, fuzzItems, nil)
+		v, p := form.decode(content)
+		if (p == nil) != (len(v.by) > 0) {
+			t.Errorf("%q gave %v and %v", content, v.by, p)
+		}
+		for id, got := range v.by {
+			if id != 11 && id != 12 || got.Item != fuzzItems[id-11].Text || got.Said != "" {
+				t.Fatalf("%q gave a verdict on %d: %+v", content, id, got)
+			}
+			if !holdsNumber(content, strconv.Itoa(id)) && !strings.Contains(flat(strings.ToLower(content)), strings.ReplaceAll(got.Item, " ", "")) && len(v.by)+len(v.bad) != len(fuzzItems) {
+				t.Errorf("%q gave a verdict on item %d, which it doesn't name", content, id)
+			}
+			if got.Label == noChunk {
+				continue
+			}
+			last := 0
+			for n := range strings.SplitSeq(got.Label, ",") {
+				k, err := strconv.Atoi(n)
+				if err != nil || k <= last || k > 33 || !holdsNumber(content, n) {
+					t.Errorf("%q gave the chunks %s", content, got.Label)
+				}
+				last = k
+			}
+		}
+		if _, end, err := parseValue(content, 0); err == nil && content[0] == '{' && end == len(content) {
+			for _, n := range []int{len(content) - 1, len(content) / 2} {
+				if cut, p := form.decode(content[:n]); p == nil {
+					t.Errorf("%q, cut, still gave %v", content, cut.by)
+				}
+			}
+		}
+	})
+}
+
 // FuzzThinking: what stands in thinking is never looked at, and thinking that
 // doesn't end leaves nothing.
 func FuzzThinking(f *testing.F) {

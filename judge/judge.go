@@ -64,6 +64,11 @@ type Ask struct {
 	Contexts                       []string
 	// Text is what is to be split into claims.
 	Text string
+	// List says what a list holds: ListClaims (also if empty), ListQuestions or
+	// ListEntities.
+	List string
+	// Count is how many texts a list must hold if it holds any; 0 for any number.
+	Count int
 	// Items are what verdicts are asked for, numbered from 1.
 	Items []string
 	// Labels are the verdicts that are allowed: the positive one first, the

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -67,13 +68,18 @@ type labeler struct {
 	spelt []string
 	// asked are the texts of the items by their numbers.
 	asked map[int]string
+	// names are the keys of the verdicts.
+	names names
+	// chunks is the number of chunks of an ask whose verdicts are lists of
+	// their numbers; 0 where they are labels.
+	chunks int
 	// support reports that the labels speak of evidence or use, so that other
 	// words that do so have a meaning.
 	support bool
 }
 
 func newLabeler(labels []string) labeler {
-	l := labeler{labels: labels}
+	l := labeler{labels: labels, names: labelKeys}
 	for _, label := range labels {
 		l.spelt = append(l.spelt, spelling(label))
 	}
@@ -87,6 +93,26 @@ func (l *labeler) ask(items []Item) {
 	for _, it := range items {
 		l.asked[it.N] = it.Text
 	}
+}
+
+// read returns the label that a verdict's value stands for, and its word.
+func (l labeler) read(v value) (label, word string, undecided, ok bool) {
+	if l.chunks > 0 {
+		return l.readChunks(v)
+	}
+	word, isWord := wordOf(v)
+	if isWord {
+		label, undecided, ok = l.label(word)
+	}
+	return label, word, undecided, ok
+}
+
+// allowed says what a verdict may be.
+func (l labeler) allowed() string {
+	if l.chunks > 0 {
+		return fmt.Sprintf("the lists of numbers from 1 to %d", l.chunks)
+	}
+	return quoteList(l.labels)
 }
 
 // label returns the label that the word stands for. It reports unsure words by

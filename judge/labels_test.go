@@ -99,7 +99,7 @@ func TestSchemas(t *testing.T) {
 	if lo != 0 || hi != 10 || !ok {
 		t.Errorf("the scale 0 to 10 came back as %d to %d, %t", lo, hi, ok)
 	}
-	if Labels(schemaOfClaims()) != nil || Labels(nil) != nil {
+	if Labels(claimsList.schema()) != nil || Labels(nil) != nil {
 		t.Error("labels of a schema without labels")
 	}
 	if _, _, ok := Scale(s); ok {
@@ -125,7 +125,7 @@ func TestSchemas(t *testing.T) {
 		}
 		return true
 	}
-	for _, raw := range []json.RawMessage{s.JSON, schemaOfClaims().JSON, schemaOfRating(1, 5).JSON} {
+	for _, raw := range []json.RawMessage{s.JSON, claimsList.schema().JSON, schemaOfRating(1, 5).JSON} {
 		var v any
 		if err := json.Unmarshal(raw, &v); err != nil || !strict(v) {
 			t.Errorf("not a strict schema: %s (%v)", raw, err)

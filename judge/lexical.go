@@ -26,7 +26,7 @@ const LexicalModel = "lexical-1"
 //
 // Only the data between the fences and the form of the reply are read, so that
 // it works with templates of any wording and language. It knows the forms of
-// Judge: claims, verdicts and a rating.
+// Judge: lists, verdicts, chunks and a rating, and texts to be embedded.
 //
 //   - claims: the sentences and list items of the text, without questions,
 //     courtesies and "I don't know".
@@ -35,6 +35,11 @@ const LexicalModel = "lexical-1"
 //     is a label, if it holds them with another number or turned round by a
 //     negation; the last label otherwise. A chunk is Useful if it holds at least
 //     0.3 of the content words of the reference or response.
+//   - chunks: every chunk that would by itself give a statement the verdict
+//     "supported".
+//   - questions: as many of the text's statements as are asked for, as
+//     questions; none for a text that states nothing.
+//   - entities: runs of words in capitals, and numbers.
 //   - rating: by the share of the question's content words in the response; the
 //     lowest for a response that states nothing.
 type Lexical struct{}
@@ -46,6 +51,9 @@ var _ llm.Client = Lexical{}
 func (Lexical) Complete(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if len(req.Embed) > 0 {
+		return &llm.Response{Content: llm.EncodeVectors(lexicalVectors(req.Embed)), FinishReason: llm.FinishStop, Model: LexicalModel}, nil
 	}
 	content, err := lexicalAnswer(req)
 	if err != nil {
@@ -78,15 +86,24 @@ func lexicalAnswer(req *llm.Request) (string, error) {
 		return "", fmt.Errorf("find the data of the request: no fenced block in its messages")
 	}
 	switch form.name {
-	case SchemaClaims:
-		return claimsReply(lexicalClaims(firstField(data, TagText, TagResponse, TagReference))), nil
 	case SchemaRating:
 		rating, reason := lexicalRating(data.Fields[TagQuestion], firstField(data, TagResponse, TagText), form.lo, form.hi)
 		return ratingReply(rating, reason), nil
 	}
+	if list := lexicalList(form, req, data); list != "" {
+		return list, nil
+	}
 	items := make([]string, len(data.Items))
 	for i, it := range data.Items {
 		items[i] = it.Text
+	}
+	switch {
+	case form.name == SchemaChunks:
+		return chunksReply(data.Items, lexicalBacking(items, data.Contexts)), nil
+	case form.labels[0] == Consistent:
+		return verdictsReply(data.Items, agreementVerdicts(items, lexicalClaims(data.Fields[TagResponse]), form.labels)), nil
+	case len(data.Contexts) == 0 && data.Fields[TagText] != "":
+		return verdictsReply(data.Items, supportVerdicts(items, []string{data.Fields[TagText]}, form.labels)), nil
 	}
 	// Chunks are the items if it is asked whether they are useful, or if there
 	// is nothing else to judge the items by.
@@ -145,7 +162,8 @@ var schemaForms sync.Map // string(Schema.JSON) -> form
 
 func formOfSchema(s *llm.Schema) (form, error) {
 	f := form{name: s.Name}
-	if s.Name == SchemaClaims {
+	switch s.Name {
+	case SchemaClaims, SchemaQuestions, SchemaEntities, SchemaChunks:
 		return f, nil
 	}
 	if known, ok := schemaForms.Load(string(s.JSON)); ok {
@@ -157,7 +175,7 @@ func formOfSchema(s *llm.Schema) (form, error) {
 	case SchemaRating:
 		f.lo, f.hi, _ = Scale(s)
 	default:
-		return f, fmt.Errorf("answer schema %q: not one of %s, %s, %s", s.Name, SchemaClaims, SchemaVerdicts, SchemaRating)
+		return f, fmt.Errorf("answer schema %q: not one of %s", s.Name, strings.Join([]string{SchemaClaims, SchemaQuestions, SchemaEntities, SchemaVerdicts, SchemaChunks, SchemaRating}, ", "))
 	}
 	if f.name == SchemaVerdicts && len(f.labels) == 0 || f.name == SchemaRating && f.hi == 0 && f.lo == 0 {
 		return f, fmt.Errorf("answer schema %q: it lists no labels and no scale", s.Name)
@@ -183,6 +201,9 @@ var (
 // formInWords reads the form of the reply from the reply format that every
 // template holds.
 func formInWords(s string) (form, bool) {
+	if strings.Contains(s, `"chunks":[`) {
+		return form{name: SchemaChunks}, true
+	}
 	if strings.Contains(s, `{"verdicts":[`) {
 		m := labelsInWords.FindStringSubmatch(s)
 		if m == nil {
@@ -199,16 +220,19 @@ func formInWords(s string) (form, bool) {
 		hi, _ := strconv.Atoi(m[2])
 		return form{name: SchemaRating, lo: lo, hi: hi}, lo < hi
 	}
-	return form{name: SchemaClaims}, strings.Contains(s, `{"claims":[`)
+	for _, k := range []list{claimsList, questionsList, entitiesList} {
+		if strings.Contains(s, `{"`+k.name+`":[`) {
+			return form{name: k.name}, true
+		}
+	}
+	return form{}, false
 }
 
 // The replies, in the forms that SchemaClaims and its kin tell. A string
 // always encodes, so that the encoder's error can't be.
 
-func claimsReply(claims []string) string {
-	return encodeReply(struct {
-		Claims []string `json:"claims"`
-	}{claims})
+func listReply(name string, texts []string) string {
+	return encodeReply(map[string][]string{name: texts})
 }
 
 func ratingReply(rating int, reason string) string {
@@ -216,6 +240,21 @@ func ratingReply(rating int, reason string) string {
 		Reason string `json:"reason"`
 		Rating int    `json:"rating"`
 	}{reason, rating})
+}
+
+func chunksReply(items []Item, backed []lexicalBacked) string {
+	type verdict struct {
+		ID     int    `json:"id"`
+		Reason string `json:"reason"`
+		Chunks []int  `json:"chunks"`
+	}
+	all := make([]verdict, len(items))
+	for i, b := range backed {
+		all[i] = verdict{items[i].N, b.reason, b.chunks}
+	}
+	return encodeReply(struct {
+		Verdicts []verdict `json:"verdicts"`
+	}{all})
 }
 
 func verdictsReply(items []Item, verdicts []lexicalVerdict) string {

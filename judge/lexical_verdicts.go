@@ -63,6 +63,59 @@ func supportVerdicts(statements, chunks, labels []string) []lexicalVerdict {
 	return out
 }
 
+// lexicalBacked is which chunks hold a statement, with a reason.
+type lexicalBacked struct {
+	chunks []int
+	reason string
+}
+
+// lexicalBacking finds for each statement every chunk that would give it the
+// verdict "supported" by itself.
+func lexicalBacking(statements, chunks []string) []lexicalBacked {
+	v := newVocabulary(24 * len(statements))
+	looked := make([]statement, len(statements))
+	for i, s := range statements {
+		looked[i] = v.statement(s)
+	}
+	labels := FaithfulnessLabels()
+	out := make([]lexicalBacked, len(statements))
+	most := make([]float64, len(statements))
+	var r reading
+	for n, chunk := range chunks {
+		v.read(&r, chunk)
+		for i, st := range looked {
+			share := r.share(st.words)
+			most[i] = max(most[i], share)
+			if supportVerdict(&r, st, share, n+1, labels, true).label == Supported {
+				out[i].chunks = append(out[i].chunks, n+1)
+			}
+		}
+	}
+	for i := range out {
+		out[i].reason = fmt.Sprintf("at most %d%% of its words stand in one context", int(most[i]*100+0.5))
+		if out[i].chunks == nil {
+			out[i].chunks = []int{}
+		}
+	}
+	return out
+}
+
+// agreementVerdicts judges chunks by whether they contradict one of the
+// statements.
+func agreementVerdicts(chunks, statements, labels []string) []lexicalVerdict {
+	out := make([]lexicalVerdict, len(chunks))
+	for i, chunk := range chunks {
+		out[i] = lexicalVerdict{labels[0], "nothing in it speaks against the response"}
+		for _, v := range supportVerdicts(statements, []string{chunk}, FaithfulnessLabels()) {
+			if v.label == Contradicted {
+				out[i] = lexicalVerdict{labels[len(labels)-1], "a statement of the response: " + v.reason}
+				break
+			}
+		}
+	}
+	return out
+}
+
 func supportVerdict(r *reading, st statement, share float64, chunk int, labels []string, canContradict bool) lexicalVerdict {
 	negative := labels[len(labels)-1]
 	percent := int(share*100 + 0.5)

@@ -12,15 +12,21 @@ import (
 
 // The names of the schemas, which say what is asked for. A reply has the form
 //
-//	claims    {"claims":["...","..."]}
-//	verdicts  {"verdicts":[{"id":1,"reason":"...","verdict":"<label>"}]}
-//	rating    {"reason":"...","rating":4}
+//	claims     {"claims":["...","..."]}
+//	questions  {"questions":["...","..."]}
+//	entities   {"entities":["...","..."]}
+//	verdicts   {"verdicts":[{"id":1,"reason":"...","verdict":"<label>"}]}
+//	chunks     {"verdicts":[{"id":1,"reason":"...","chunks":[1,3]}]}
+//	rating     {"reason":"...","rating":4}
 //
 // and a verdict's id is the number of its item.
 const (
-	SchemaClaims   = "claims"
-	SchemaVerdicts = "verdicts"
-	SchemaRating   = "rating"
+	SchemaClaims    = "claims"
+	SchemaQuestions = "questions"
+	SchemaEntities  = "entities"
+	SchemaVerdicts  = "verdicts"
+	SchemaChunks    = "chunks"
+	SchemaRating    = "rating"
 )
 
 // The labels of the built-in asks. The first label of a list is the positive
@@ -33,6 +39,12 @@ const (
 	NotUseful       = "not_useful"
 	Attributable    = "attributable"
 	NotAttributable = "not_attributable"
+	Relevant        = "relevant"
+	Unclear         = "unclear"
+	Irrelevant      = "irrelevant"
+	Consistent      = "consistent"
+	Entailed        = "entailed"
+	NotEntailed     = "not_entailed"
 )
 
 // FaithfulnessLabels are the verdicts on a claim of a response.
@@ -44,18 +56,26 @@ func PrecisionLabels() []string { return []string{Useful, NotUseful} }
 // RecallLabels are the verdicts on a claim of a reference.
 func RecallLabels() []string { return []string{Attributable, NotAttributable} }
 
+// RelevanceLabels are the verdicts on whether a statement or a chunk is relevant
+// to the question.
+func RelevanceLabels() []string { return []string{Relevant, Unclear, Irrelevant} }
+
+// AgreementLabels are the verdicts on a chunk: whether the response agrees with
+// it.
+func AgreementLabels() []string { return []string{Consistent, Contradicted} }
+
+// EntailmentLabels are those of one claim and one chunk, or one text: what
+// Judge.Backing says of every pair of them.
+func EntailmentLabels() []string { return []string{Entailed, NotEntailed} }
+
 // The schemas are strict in the sense of the providers: every property is
 // required and no other is allowed. The reason comes before the verdict, so
 // that the model thinks before it decides.
 const (
-	claimsSchema   = `{"type":"object","properties":{"claims":{"type":"array","items":{"type":"string"}}},"required":["claims"],"additionalProperties":false}`
+	listSchema     = `{"type":"object","properties":{"%[1]s":{"type":"array","items":{"type":"string"}}},"required":["%[1]s"],"additionalProperties":false}`
 	verdictsSchema = `{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"reason":{"type":"string"},"verdict":{"type":"string","enum":[%s]}},"required":["id","reason","verdict"],"additionalProperties":false}}},"required":["verdicts"],"additionalProperties":false}`
 	ratingSchema   = `{"type":"object","properties":{"reason":{"type":"string"},"rating":{"type":"integer","enum":[%s]}},"required":["reason","rating"],"additionalProperties":false}`
 )
-
-func schemaOfClaims() *llm.Schema {
-	return &llm.Schema{Name: SchemaClaims, JSON: json.RawMessage(claimsSchema)}
-}
 
 func schemaOfVerdicts(labels []string) *llm.Schema {
 	quoted := make([]string, len(labels))
@@ -125,11 +145,6 @@ func Scale(s *llm.Schema) (lo, hi int, ok bool) {
 // The reply formats say in words what the schemas say, for servers without a
 // JSON mode. They belong to the unchanging part of a prompt.
 const replyIntro = "Reply with one JSON object and nothing else: no code fence, no text before or after it. The form is:\n"
-
-func formatOfClaims() string {
-	return replyIntro + `{"claims":["...","..."]}
-claims: an array of strings, one for each claim, in the order of the text. An empty array if there is no claim.`
-}
 
 func formatOfVerdicts(labels []string) string {
 	return replyIntro + `{"verdicts":[{"id":1,"reason":"...","verdict":"` + labels[0] + `"}]}

@@ -25,6 +25,15 @@ var (
 	itemNames = []string{"item", "claim", "statement", "chunk", "context", "passage"}
 )
 
+// names are the keys of one form of verdict.
+type names struct {
+	// verdict holds what is said, id the item's number, item the item itself.
+	verdict, id, item []string
+}
+
+// labelKeys are those of a verdict that is a label.
+var labelKeys = names{verdict: verdictNames, id: idNames, item: itemNames}
+
 // verdicts is what a reply says about the items.
 type verdicts struct {
 	// by holds the usable verdicts by their item's number.
@@ -56,13 +65,17 @@ type said struct {
 // of the reply carries a number, and there are as many as items, does the order
 // decide.
 func decodeVerdicts(content string, labels []string, items []Item, data source) (verdicts, *problem) {
+	return newLabeler(labels).decode(content, items, data)
+}
+
+// decode is decodeVerdicts for verdicts of any form.
+func (l labeler) decode(content string, items []Item, data source) (verdicts, *problem) {
+	l.ask(items)
 	r, p := read(content)
 	if p != nil {
 		return verdicts{}, p
 	}
-	l := newLabeler(labels)
-	l.ask(items)
-	answers, p := verdictAnswers(r, data)
+	answers, p := l.names.answers(r, data)
 	if p != nil {
 		return verdicts{}, p
 	}
@@ -87,7 +100,7 @@ func decodeVerdicts(content string, labels []string, items []Item, data source) 
 	}
 	for _, it := range items {
 		if word, ok := final.bad[it.N]; ok {
-			return verdicts{}, problemf(CodeOutOfScale, "the verdict on item %d is %swhich is none of %s", it.N, strings.Replace(plainWord(word), `" `, `", `, 1), quoteList(labels)).at(word)
+			return verdicts{}, problemf(CodeOutOfScale, "the verdict on item %d is %swhich is none of %s", it.N, strings.Replace(plainWord(word), `" `, `", `, 1), l.allowed()).at(word)
 		}
 	}
 	return verdicts{}, problemf(CodeUndecodable, "the reply holds no verdict on the items that were asked about")
@@ -104,14 +117,14 @@ func disagree(a, b verdicts) int {
 	return lowest
 }
 
-// verdictAnswers returns the answers of a reply: each a list of verdicts.
-// Single verdicts that follow each other with no word between them, as in JSON
-// lines, are one answer.
-func verdictAnswers(r reply, data source) ([][]said, *problem) {
+// answers returns the answers of a reply: each a list of verdicts. Single
+// verdicts that follow each other with no word between them, as in JSON lines,
+// are one answer.
+func (k names) answers(r reply, data source) ([][]said, *problem) {
 	var answers [][]said
 	single := false // the last answer is made of single verdicts
 	for _, f := range r.values {
-		list, one, p := saidIn(f.value.unwrap(listNames, verdictNames), r.alone())
+		list, one, p := k.saidIn(f.value.unwrap(listNames, k.verdict), r.alone())
 		if list != nil && p == nil {
 			p = r.quoted(f, data)
 		}
@@ -132,23 +145,23 @@ func verdictAnswers(r reply, data source) ([][]said, *problem) {
 
 // saidIn returns the verdicts in a value, nil if it holds none, and whether it
 // is one single verdict.
-func saidIn(v value, alone bool) (list []said, one bool, p *problem) {
+func (k names) saidIn(v value, alone bool) (list []said, one bool, p *problem) {
 	switch {
 	case v.kind == arrayKind && len(v.list) == 1 && holdsList(v.list[0]):
-		return saidIn(v.list[0], alone)
+		return k.saidIn(v.list[0], alone)
 	case v.kind == arrayKind:
-		list, p = saidInList(v, alone)
+		list, p = k.saidInList(v, alone)
 		return list, false, p
 	case v.kind != objectKind:
 		return nil, false, nil
 	case holdsList(v):
-		list, p = saidUnder(v)
+		list, p = k.saidUnder(v)
 		return list, false, p
-	case len(v.fields(verdictNames)) > 0:
-		s, p := saidBy(v)
+	case len(v.fields(k.verdict)) > 0:
+		s, p := k.saidBy(v)
 		return []said{s}, true, p
 	case len(v.keys) > 0 && !slices.ContainsFunc(v.keys, isNoNumber):
-		list, p = saidInMap(v)
+		list, p = k.saidInMap(v)
 		return list, false, p
 	}
 	return nil, false, nil
@@ -163,7 +176,7 @@ func holdsList(v value) bool {
 }
 
 // saidUnder returns the verdicts in the list, or the map, of an object.
-func saidUnder(v value) ([]said, *problem) {
+func (k names) saidUnder(v value) ([]said, *problem) {
 	lists := v.fields(listNames)
 	for _, other := range lists[1:] {
 		if !same(lists[0], other) {
@@ -174,24 +187,24 @@ func saidUnder(v value) ([]said, *problem) {
 	switch {
 	case list.kind == arrayKind:
 		// A list of words counts only under the name that was asked for.
-		return saidInList(list, len(v.fields(listNames[:2])) > 0)
-	case len(list.fields(verdictNames)) > 0:
-		s, p := saidBy(list)
+		return k.saidInList(list, len(v.fields(listNames[:2])) > 0)
+	case len(list.fields(k.verdict)) > 0:
+		s, p := k.saidBy(list)
 		return []said{s}, p
 	case !slices.ContainsFunc(list.keys, isNoNumber):
-		return saidInMap(list)
+		return k.saidInMap(list)
 	}
 	return nil, problemf(CodeUndecodable, "the verdicts of the reply are not numbered")
 }
 
 // saidInList reads a list of objects or, if words may stand there, of words.
-func saidInList(v value, words bool) ([]said, *problem) {
+func (k names) saidInList(v value, words bool) ([]said, *problem) {
 	list := []said{}
 	objects := 0
 	for _, item := range v.list {
 		if item.kind == objectKind {
 			objects++
-			s, p := saidBy(item)
+			s, p := k.saidBy(item)
 			if p != nil {
 				return nil, p
 			}
@@ -213,14 +226,14 @@ func saidInList(v value, words bool) ([]said, *problem) {
 }
 
 // saidInMap reads an object whose keys are the items' numbers.
-func saidInMap(v value) ([]said, *problem) {
+func (k names) saidInMap(v value) ([]said, *problem) {
 	var list []said
 	for i, key := range v.keys {
 		id, _ := number(key)
 		s := said{values: []value{v.list[i]}}
 		if v.list[i].kind == objectKind {
 			var p *problem
-			if s, p = saidBy(v.list[i]); p != nil {
+			if s, p = k.saidBy(v.list[i]); p != nil {
 				return nil, p
 			}
 			if s.hasID && s.id != id {
@@ -234,14 +247,14 @@ func saidInMap(v value) ([]said, *problem) {
 }
 
 // saidBy reads one object.
-func saidBy(v value) (said, *problem) {
-	s := said{values: v.fields(verdictNames)}
-	for i, k := range v.keys {
-		if len(k) < maxKey && slices.Contains(verdictNames[1:], keyName(k)) {
+func (k names) saidBy(v value) (said, *problem) {
+	s := said{values: v.fields(k.verdict)}
+	for i, key := range v.keys {
+		if len(key) < maxKey && slices.Contains(k.verdict[1:], keyName(key)) {
 			s.others = append(s.others, v.list[i])
 		}
 	}
-	for i, f := range v.fields(idNames) {
+	for i, f := range v.fields(k.id) {
 		id, ok := number(f.text)
 		if !ok || f.kind != numberKind && f.kind != stringKind {
 			return s, problemf(CodeUndecodable, "a verdict has an id which is no number of an item").at(f.text)
@@ -251,7 +264,7 @@ func saidBy(v value) (said, *problem) {
 		}
 		s.id, s.hasID = id, true
 	}
-	for _, f := range v.fields(itemNames) {
+	for _, f := range v.fields(k.item) {
 		if (f.kind == stringKind || f.kind == numberKind) && s.about == "" {
 			s.about = f.text
 		}
@@ -367,12 +380,11 @@ func (l labeler) add(v *verdicts, id int, item string, s said) *problem {
 	if p := l.otherVerdict(id, s); p != nil {
 		return p
 	}
+	if s.bare && l.chunks > 0 {
+		return problemf(CodeUndecodable, "the list of the reply holds numbers, and doesn't say of which items they are")
+	}
 	for _, val := range s.values {
-		word, isWord := wordOf(val)
-		label, undecided, ok := "", false, false
-		if isWord {
-			label, undecided, ok = l.label(word)
-		}
+		label, word, undecided, ok := l.read(val)
 		if n, isNumber := number(word); s.bare && !ok && isNumber && n > 1 {
 			return problemf(CodeUndecodable, "the list of the reply holds numbers that are no verdicts")
 		}
@@ -401,10 +413,9 @@ func (l labeler) otherVerdict(id int, s said) *problem {
 	}
 	first := ""
 	for _, val := range append(slices.Clone(s.values), s.others...) {
-		word, isWord := wordOf(val)
-		label, _, ok := l.label(word)
+		label, _, _, ok := l.read(val)
 		switch {
-		case !isWord || !ok:
+		case !ok:
 		case first == "":
 			first = label
 		case first != label:

@@ -195,13 +195,16 @@ func (b *Budget) worst(req *Request) (amount, error) {
 		for _, m := range req.Messages {
 			in += len(m.Content)
 		}
+		for _, text := range req.Embed {
+			in += len(text)
+		}
 	}
 	if req.Schema != nil {
 		in += len(req.Schema.JSON)
 	}
-	in += perMessage*len(req.Messages) + perRequest
+	in += perMessage*(len(req.Messages)+len(req.Embed)) + perRequest
 	out := req.MaxTokens
-	if out <= 0 {
+	if out <= 0 && len(req.Embed) == 0 {
 		out = b.cfg.MaxOutput
 	}
 	need := amount{calls: 1, tokens: int64(in) + int64(out)}

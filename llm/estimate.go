@@ -55,6 +55,9 @@ func (e *estimator) input(req *Request) (float64, *mean) {
 func (e *estimator) tokens(req *Request) float64 {
 	in, ratio := e.input(req)
 	allowance := float64(outputAllowance)
+	if len(req.Embed) > 0 {
+		allowance = 0 // a vector is no text
+	}
 	if req.MaxTokens > 0 {
 		allowance = min(allowance, float64(req.MaxTokens))
 	}
@@ -85,6 +88,9 @@ func textBytes(req *Request) int {
 	n := 0
 	for i := range req.Messages {
 		n += len(req.Messages[i].Content)
+	}
+	for _, text := range req.Embed {
+		n += len(text)
 	}
 	if req.Schema != nil {
 		n += len(req.Schema.JSON)

@@ -45,6 +45,16 @@ func (r *Request) appendJSON(b []byte) []byte {
 	b = appendString(append(b, `{"endpoint":`...), r.Endpoint)
 	b = appendString(append(b, `,"model":`...), r.Model)
 	b = appendMessages(append(b, `,"messages":`...), r.Messages)
+	if len(r.Embed) > 0 {
+		b = append(b, `,"embed":[`...)
+		for i, text := range r.Embed {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, text)
+		}
+		b = append(b, ']')
+	}
 	if r.Temperature != nil {
 		b = appendFloat(append(b, `,"temperature":`...), *r.Temperature)
 	}

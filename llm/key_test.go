@@ -57,7 +57,7 @@ func TestKeyIsThatOfTheEncoder(t *testing.T) {
 func TestKeyHasEveryField(t *testing.T) {
 	one, n := 1.0, 1
 	r := &Request{Endpoint: "e", Model: "m", Messages: []Message{{User, "x"}}, Temperature: &one, MaxTokens: 1, Seed: &n, Trial: 1,
-		Schema: &Schema{"s", json.RawMessage("{}")}, Extra: json.RawMessage(`{"a":1}`)}
+		Schema: &Schema{"s", json.RawMessage("{}")}, Extra: json.RawMessage(`{"a":1}`), Embed: []string{"a\"", "b"}}
 	v := reflect.ValueOf(*r)
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.Tag.Get("json") != "-" && v.Field(i).IsZero() {

@@ -54,6 +54,10 @@ type Request struct {
 	// Messages is the chat: the unchanging instructions first, then the
 	// sample's part.
 	Messages []Message `json:"messages"`
+	// Embed are texts that are to be embedded, in place of a chat: the reply has
+	// a vector for each, as EncodeVectors writes them. Messages and all that shapes
+	// a chat are empty then.
+	Embed []string `json:"embed,omitempty"`
 	// Temperature is sent if not nil.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// MaxTokens bounds the reply, in tokens; 0 leaves it to the server.

@@ -165,6 +165,9 @@ func (o *OpenAI) Forms() map[string]Form { return o.forms.all() }
 // Complete sends one request, and once more for each thing that is learnt about
 // the server by it.
 func (o *OpenAI) Complete(ctx context.Context, req *Request) (*Response, error) {
+	if len(req.Embed) > 0 {
+		return o.embed(ctx, req)
+	}
 	done, err := o.forms.enter(ctx, req.Model)
 	if err != nil {
 		return nil, err

@@ -68,20 +68,26 @@ func ReadExamples(path string) ([]Example, error) {
 	return examples, errors.Join(problems...)
 }
 
+// where says where the example stands, the i-th from 0 of its list.
+func (e Example) where(i int) string {
+	if e.place == "" {
+		return fmt.Sprintf("example %d", i+1)
+	}
+	return e.place
+}
+
 // addExamples checks the examples and writes them into the overlays.
-func addExamples(examples []Example, over map[string]overlay) []error {
+func addExamples(examples []Example, specs []spec, forms map[string]Form, over map[string]overlay) []error {
 	var problems []error
 	count := map[string]int{}
 	for i, e := range examples {
-		if e.place == "" {
-			e.place = fmt.Sprintf("example %d", i+1)
-		}
+		e.place = e.where(i)
 		k := slices.IndexFunc(specs, func(sp spec) bool { return sp.name == e.Prompt })
 		if k < 0 {
-			problems = append(problems, fmt.Errorf("%s: no prompt template %q%s", e.place, e.Prompt, didYouMean(e.Prompt, Names())))
+			problems = append(problems, fmt.Errorf("%s: no prompt template %q%s", e.place, e.Prompt, didYouMean(e.Prompt, namesOf(specs))))
 			continue
 		}
-		if err := checkExample(specs[k], e); err != nil {
+		if err := checkExample(specs[k], e, forms[e.Prompt]); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", e.place, err))
 			continue
 		}
@@ -122,7 +128,7 @@ func (e Example) fields() []field {
 	}
 }
 
-func checkExample(sp spec, e Example) error {
+func checkExample(sp spec, e Example, form Form) error {
 	for _, f := range e.fields() {
 		switch known := slices.Contains(sp.data(), f.name); {
 		case len(f.texts) > 0 && !known:
@@ -131,19 +137,23 @@ func checkExample(sp spec, e Example) error {
 			return fmt.Errorf("%s is missing; %s needs it", f.name, sp.name)
 		}
 	}
-	return checkReply(sp, e)
+	return checkReply(sp, e, form)
 }
 
 // checkReply reports a reply in another form than the step asks for: the judge
 // would learn the wrong form from it.
-func checkReply(sp spec, e Example) error {
+func checkReply(sp spec, e Example, form Form) error {
 	var reply struct {
 		Claims   *[]string `json:"claims"`
 		Verdicts *[]struct {
 			ID      int    `json:"id"`
 			Reason  string `json:"reason"`
 			Verdict string `json:"verdict"`
+			Chunks  *[]int `json:"chunks"`
 		} `json:"verdicts"`
+		Questions *[]string `json:"questions"`
+		Entities  *[]string `json:"entities"`
+
 		Rating *int   `json:"rating"`
 		Reason string `json:"reason"`
 	}
@@ -155,16 +165,27 @@ func checkReply(sp spec, e Example) error {
 	if err := dec.Decode(&reply); err != nil {
 		return fmt.Errorf("decode the reply: %w", err)
 	}
-	has := map[string]bool{"claims": reply.Claims != nil, "verdicts": reply.Verdicts != nil, "rating": reply.Rating != nil}
+	has := map[string]bool{"claims": reply.Claims != nil, "verdicts": reply.Verdicts != nil, "rating": reply.Rating != nil,
+		"questions": reply.Questions != nil, "entities": reply.Entities != nil}
+	has["chunks"] = has["verdicts"]
 	if !has[sp.reply] {
 		return fmt.Errorf("the reply has no %q, as %s asks for", sp.reply, sp.name)
 	}
-	if sp.reply != "verdicts" {
+	if reply.Rating != nil {
+		return form.rating(*reply.Rating)
+	}
+	if reply.Verdicts == nil {
 		return nil
 	}
 	for i, v := range *reply.Verdicts {
-		if v.ID != i+1 || v.Verdict == "" {
-			return fmt.Errorf("verdict %d of the reply must have the id %d and a verdict", i+1, i+1)
+		if v.ID != i+1 || (v.Verdict == "") != (sp.reply == "chunks") || (v.Chunks != nil) != (sp.reply == "chunks") {
+			return fmt.Errorf("verdict %d of the reply must have the id %d and %s", i+1, i+1, map[bool]string{false: "a verdict", true: "a list of chunks"}[sp.reply == "chunks"])
+		}
+		if err := form.verdict(v.Verdict); err != nil && sp.reply != "chunks" {
+			return fmt.Errorf("verdict %d of the reply: %w", i+1, err)
+		}
+		if v.Chunks != nil && slices.ContainsFunc(*v.Chunks, func(n int) bool { return n < 1 || n > len(e.RetrievedContexts) }) {
+			return fmt.Errorf("verdict %d of the reply names a chunk that the example doesn't have", i+1)
 		}
 	}
 	if got, want := len(*reply.Verdicts), len(e.Items); got != want {

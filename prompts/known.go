@@ -15,20 +15,31 @@ type spec struct {
 	required []string
 	// optional lists the data that the step may also show.
 	optional []string
-	// reply is the key that the reply must have.
+	// reply is the key that the reply must have; "chunks" stands for verdicts that
+	// are lists of chunks.
 	reply string
 }
 
 // specs lists every template. A new step is one line here and one file under
-// templates/. The split may show nothing but the text: it is shared by several
-// metrics, which must all send the same request for the same text.
+// templates/. What several metrics share, in claims/, may show no more than all
+// of them have: they must all send the same request for the same text.
 var specs = []spec{
+	{"answer_relevance/questions", []string{Text, ReplyFormat}, nil, "questions"},
 	{"answer_relevance/rubric", []string{UserInput, Response, ReplyFormat}, []string{Reference, RetrievedContexts}, "rating"},
+	{"answer_relevance/statements", []string{UserInput, Items, ReplyFormat}, []string{Response}, "verdicts"},
+	{"claims/backing", []string{RetrievedContexts, Items, ReplyFormat}, []string{UserInput}, "chunks"},
+	{"claims/match", []string{Text, Items, ReplyFormat}, []string{UserInput}, "verdicts"},
 	{"claims/split", []string{Text, ReplyFormat}, nil, "claims"},
+	{"context_entity_recall/entities", []string{Text, ReplyFormat}, nil, "entities"},
 	{"context_precision/verdict", []string{UserInput, Reference, Items, ReplyFormat}, []string{Response}, "verdicts"},
 	{"context_precision/verdict_by_response", []string{UserInput, Response, Items, ReplyFormat}, nil, "verdicts"},
 	{"context_recall/verdict", []string{RetrievedContexts, Items, ReplyFormat}, []string{UserInput, Reference}, "verdicts"},
+	{"context_relevance/rating", []string{UserInput, RetrievedContexts, ReplyFormat}, nil, "rating"},
+	{"context_relevance/rating_again", []string{UserInput, RetrievedContexts, ReplyFormat}, nil, "rating"},
+	{"context_relevance/statements", []string{UserInput, Items, ReplyFormat}, nil, "verdicts"},
+	{"context_relevance/verdict", []string{UserInput, Items, ReplyFormat}, nil, "verdicts"},
 	{"faithfulness/verdict", []string{RetrievedContexts, Items, ReplyFormat}, []string{UserInput, Response}, "verdicts"},
+	{"hallucination/agreement", []string{Response, Items, ReplyFormat}, []string{UserInput}, "verdicts"},
 }
 
 // The placeholders of a sample's data. Only the user part may hold them.
@@ -49,11 +60,16 @@ const (
 	Rubric      = "rubric"
 	Examples    = "examples"
 	Language    = "language"
+	// Criteria and Steps are for metrics of the user's own: what is asked, and how
+	// to go about it. See Custom.
+	Criteria = "criteria"
+	Steps    = "steps"
 )
 
 var (
 	dataNames    = []string{UserInput, Response, Reference, RetrievedContexts, Text, Items}
-	overlayNames = []string{Domain, Rubric, Examples, Language}
+	ownNames     = []string{Criteria, Steps}
+	overlayNames = append([]string{Domain, Rubric, Examples, Language}, ownNames...)
 	fixedNames   = append([]string{ReplyFormat}, overlayNames...)
 	allNames     = append(slices.Clone(dataNames), fixedNames...)
 )
@@ -77,16 +93,30 @@ func metric(name string) string {
 	return m
 }
 
-// metricNames lists the folders of the templates.
-func metricNames() []string {
+// namesOf lists the templates, sorted.
+func namesOf(specs []spec) []string {
+	names := make([]string, len(specs))
+	for i, sp := range specs {
+		names[i] = sp.name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// foldersOf lists the folders of the templates.
+func foldersOf(specs []spec) []string {
 	var names []string
-	for _, n := range Names() {
+	for _, n := range namesOf(specs) {
 		if m := metric(n); !slices.Contains(names, m) {
 			names = append(names, m)
 		}
 	}
 	return names
 }
+
+// Folders lists the folders of the built-in templates: the names that no metric
+// of the user's own can have.
+func Folders() []string { return append(foldersOf(specs), customFolder) }
 
 // didYouMean returns a hint with the nearest of the known names, or all of them
 // if none is near.

@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,30 +11,76 @@ import (
 // overlay is what the options add to one template, by placeholder.
 type overlay map[string]string
 
+// Tuning is what is added to the templates of one metric, or to one template.
+// What is empty is taken from Options.
+type Tuning struct {
+	Domain, Language, Rubric string
+	// Examples are worked examples; one that names no template is for the only
+	// one of the metric.
+	Examples []Example
+}
+
 // overlaysOf sorts the additions of the options by template.
-func overlaysOf(o Options) (map[string]overlay, []error) {
+func overlaysOf(o Options, specs []spec) (map[string]overlay, []error) {
 	var problems []error
-	over := map[string]overlay{}
-	language := clean(o.Language)
-	if language == "" {
-		language = sameLanguage
-	}
-	for _, sp := range specs {
-		over[sp.name] = overlay{Domain: clean(o.Domain), Language: language}
-		rubric, ok := o.Rubric[sp.name]
-		if !ok {
-			rubric = o.Rubric[metric(sp.name)]
-		}
-		over[sp.name][Rubric] = clean(rubric)
-	}
+	known := slices.Concat(namesOf(specs), foldersOf(specs))
 	for _, key := range slices.Sorted(maps.Keys(o.Rubric)) {
-		known := slices.Concat(Names(), metricNames())
-		if !slices.Contains(known, key) {
+		switch {
+		case !slices.Contains(known, key):
 			problems = append(problems, fmt.Errorf("rubric for %q: no prompt template or metric of that name%s", key, didYouMean(key, known)))
+		case o.For[key].Rubric != "":
+			problems = append(problems, fmt.Errorf("rubric for %q: it is given in two places, under prompts.rubric and under prompts.%s", key, key))
 		}
 	}
-	problems = append(problems, addExamples(o.Examples, over)...)
+	over := map[string]overlay{}
+	for _, sp := range specs {
+		one, all := o.For[sp.name], o.For[metric(sp.name)]
+		over[sp.name] = overlay{
+			Domain:   clean(cmp.Or(one.Domain, all.Domain, o.Domain)),
+			Language: cmp.Or(clean(cmp.Or(one.Language, all.Language, o.Language)), sameLanguage),
+			Rubric:   clean(cmp.Or(one.Rubric, o.Rubric[sp.name], all.Rubric, o.Rubric[metric(sp.name)])),
+		}
+	}
+	for _, c := range o.Custom {
+		if over[c.Template()] != nil {
+			over[c.Template()][Criteria], over[c.Template()][Steps] = clean(c.Criteria), c.steps()
+		}
+	}
+	examples := slices.Clone(o.Examples)
+	for _, key := range slices.Sorted(maps.Keys(o.For)) {
+		if !slices.Contains(known, key) {
+			problems = append(problems, fmt.Errorf("additions for %q: no prompt template or metric of that name%s", key, didYouMean(key, known)))
+			continue
+		}
+		more, errs := examplesFor(key, o.For[key].Examples, specs)
+		examples, problems = append(examples, more...), append(problems, errs...)
+	}
+	problems = append(problems, addExamples(examples, specs, o.Forms, over)...)
 	return over, problems
+}
+
+// examplesFor are the examples that stand under the name of a template or a
+// metric: they are for no other.
+func examplesFor(key string, examples []Example, specs []spec) ([]Example, []error) {
+	var names []string
+	for _, sp := range specs {
+		if sp.name == key || metric(sp.name) == key {
+			names = append(names, sp.name)
+		}
+	}
+	var problems []error
+	examples = slices.Clone(examples)
+	for i := range examples {
+		e := &examples[i]
+		if e.Prompt == "" && len(names) == 1 {
+			e.Prompt = names[0]
+		}
+		if !slices.Contains(names, e.Prompt) {
+			problems = append(problems, fmt.Errorf("%s: the example is for %q, but it is given for %s, whose templates are %s", e.where(i), e.Prompt, key, strings.Join(names, ", ")))
+			e.Prompt = ""
+		}
+	}
+	return slices.DeleteFunc(examples, func(e Example) bool { return e.Prompt == "" }), problems
 }
 
 func clean(s string) string {
@@ -45,7 +92,7 @@ func clean(s string) string {
 // whose addition is empty is left out, together with the blank line behind it.
 func (t *Template) apply(o overlay) []error {
 	var problems []error
-	for _, name := range []string{Rubric, Examples} {
+	for _, name := range []string{Rubric, Examples, Steps} {
 		if o[name] != "" && !t.Uses(name) {
 			problems = append(problems, fmt.Errorf("%s: %s are given for %s, but the template has no {{%s}} to take them", t.Path, name, t.Name, name))
 		}

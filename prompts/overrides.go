@@ -22,7 +22,7 @@ const maxFile = 1 << 20
 // metric reads is an error: a misspelt name would otherwise leave the built-in
 // template in place without a word. Hidden files, a README and what stands
 // beside the metrics' folders without the ending .md are left alone.
-func overrides(dir string) (map[string]file, []error) {
+func overrides(dir string, specs []spec) (map[string]file, []error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -32,6 +32,7 @@ func overrides(dir string) (map[string]file, []error) {
 	}
 	files := map[string]file{}
 	var problems []error
+	folders := foldersOf(specs)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		info, err := os.Stat(path)
@@ -39,22 +40,22 @@ func overrides(dir string) (map[string]file, []error) {
 		case strings.HasPrefix(e.Name(), "."):
 		case err != nil:
 			problems = append(problems, fmt.Errorf("read the prompt folder: %w", err))
-		case info.IsDir() && slices.Contains(metricNames(), e.Name()):
-			problems = append(problems, metricOverrides(path, e.Name(), files)...)
+		case info.IsDir() && slices.Contains(folders, e.Name()):
+			problems = append(problems, metricOverrides(path, e.Name(), namesOf(specs), files)...)
 		case info.IsDir():
-			problems = append(problems, fmt.Errorf("%s: no metric of that name has prompts%s", path, didYouMean(e.Name(), metricNames())))
+			problems = append(problems, fmt.Errorf("%s: no metric of that name has prompts%s", path, didYouMean(e.Name(), folders)))
 		case strings.HasSuffix(e.Name(), ".md") && !isReadme(e.Name()):
-			problems = append(problems, fmt.Errorf("%s: a template belongs in its metric's folder%s", path, didYouMean(strings.TrimSuffix(e.Name(), ".md"), Names())))
+			problems = append(problems, fmt.Errorf("%s: a template belongs in its metric's folder%s", path, didYouMean(strings.TrimSuffix(e.Name(), ".md"), namesOf(specs))))
 		}
 	}
 	if len(files) == 0 && len(problems) == 0 {
-		problems = append(problems, fmt.Errorf("%s: the prompt folder holds no template; a template is <metric>/<step>.md (known: %s)", dir, strings.Join(Names(), ", ")))
+		problems = append(problems, fmt.Errorf("%s: the prompt folder holds no template; a template is <metric>/<step>.md (known: %s)", dir, strings.Join(namesOf(specs), ", ")))
 	}
 	return files, problems
 }
 
 // metricOverrides reads the templates in a metric's folder into files.
-func metricOverrides(dir, metric string, files map[string]file) []error {
+func metricOverrides(dir, metric string, known []string, files map[string]file) []error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return []error{fmt.Errorf("read the prompt folder: %w", err)}
@@ -67,8 +68,8 @@ func metricOverrides(dir, metric string, files map[string]file) []error {
 		path := filepath.Join(dir, e.Name())
 		step, isMD := strings.CutSuffix(e.Name(), ".md")
 		name := metric + "/" + step
-		if !isMD || !slices.Contains(Names(), name) {
-			problems = append(problems, fmt.Errorf("%s: no step reads this file%s", path, didYouMean(name, Names())))
+		if !isMD || !slices.Contains(known, name) {
+			problems = append(problems, fmt.Errorf("%s: no step reads this file%s", path, didYouMean(name, known)))
 			continue
 		}
 		text, err := readTemplate(path)

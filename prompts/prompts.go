@@ -59,6 +59,14 @@ type Options struct {
 	Rubric map[string]string
 	// Examples are worked examples, each for one template; see ReadExamples.
 	Examples []Example
+	// For holds additions for one template ("claims/split") or for all of a metric
+	// ("faithfulness"), which go before those for all.
+	For map[string]Tuning
+	// Custom are the metrics of the user's own, each with a template.
+	Custom []Custom
+	// Forms says what replies may hold, by template; the examples are held against
+	// it. A template that isn't there is not checked for that.
+	Forms map[string]Form
 }
 
 // sameLanguage stands for {{language}} where no language is given.
@@ -75,6 +83,7 @@ type Message struct {
 // changes and is safe for concurrent use.
 type Set struct {
 	templates map[string]*Template
+	specs     []spec
 	warnings  []Warning
 }
 
@@ -92,13 +101,15 @@ func Default() *Set {
 // options. The error joins everything that is wrong, one line each, starting
 // with the file and the line where there is one.
 func Load(o Options) (*Set, error) {
-	files, problems := overrides(o.Dir)
-	over, errs := overlaysOf(o)
+	specs, problems := withCustom(o.Custom)
+	files, errs := overrides(o.Dir, specs)
+	problems = append(problems, errs...)
+	over, errs := overlaysOf(o, specs)
 	problems = append(problems, errs...)
 
-	s := &Set{templates: map[string]*Template{}}
+	s := &Set{templates: map[string]*Template{}, specs: specs}
 	for _, sp := range specs {
-		t, errs := load(sp, files[sp.name])
+		t, errs := load(sp, files[sp.name], o.Custom)
 		if len(errs) == 0 {
 			errs = t.apply(over[sp.name])
 		}
@@ -116,13 +127,21 @@ func Load(o Options) (*Set, error) {
 
 // load parses the override of a template, or the built-in one if the file's
 // path is empty.
-func load(sp spec, f file) (*Template, []error) {
+func load(sp spec, f file, custom []Custom) (*Template, []error) {
 	if f.path != "" {
 		return parse(sp, f.path, f.text)
 	}
-	text, err := fs.ReadFile(embedded, "templates/"+sp.name+".md")
+	source := sp.name
+	i := slices.IndexFunc(custom, func(c Custom) bool { return c.Template() == sp.name })
+	if i >= 0 {
+		source = customFolder + "/" + custom[i].Kind
+	}
+	text, err := fs.ReadFile(embedded, "templates/"+source+".md")
 	if err != nil {
-		return nil, []error{fmt.Errorf("read the built-in template %s: %w", sp.name, err)}
+		return nil, []error{fmt.Errorf("read the built-in template %s: %w", source, err)}
+	}
+	if i >= 0 {
+		text = custom[i].expand(text)
 	}
 	t, errs := parse(sp, "built-in:"+sp.name+".md", text)
 	if t != nil {
@@ -131,21 +150,14 @@ func load(sp spec, f file) (*Template, []error) {
 	return t, errs
 }
 
-// Names lists the known templates, sorted.
-func Names() []string {
-	names := make([]string, len(specs))
-	for i, sp := range specs {
-		names[i] = sp.name
-	}
-	slices.Sort(names)
-	return names
-}
+// Names lists the built-in templates, sorted.
+func Names() []string { return namesOf(specs) }
 
 // Get returns the template of that name.
 func (s *Set) Get(name string) (*Template, error) {
 	t := s.templates[name]
 	if t == nil {
-		return nil, fmt.Errorf("find the prompt template %q: there is none of that name%s", name, didYouMean(name, Names()))
+		return nil, fmt.Errorf("find the prompt template %q: there is none of that name%s", name, didYouMean(name, namesOf(s.specs)))
 	}
 	return t, nil
 }

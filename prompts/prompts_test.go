@@ -79,8 +79,11 @@ Judge. {{reply_format}}
 func TestBuiltIn(t *testing.T) {
 	s := prompts.Default()
 	want := []string{
-		"answer_relevance/rubric", "claims/split", "context_precision/verdict",
-		"context_precision/verdict_by_response", "context_recall/verdict", "faithfulness/verdict",
+		"answer_relevance/questions", "answer_relevance/rubric", "answer_relevance/statements",
+		"claims/backing", "claims/match", "claims/split", "context_entity_recall/entities", "context_precision/verdict",
+		"context_precision/verdict_by_response", "context_recall/verdict", "context_relevance/rating",
+		"context_relevance/rating_again", "context_relevance/statements", "context_relevance/verdict",
+		"faithfulness/verdict", "hallucination/agreement",
 	}
 	if d := cmp.Diff(want, prompts.Names()); d != "" {
 		t.Fatal(d)
@@ -108,6 +111,16 @@ func TestBuiltIn(t *testing.T) {
 // What the metrics rely on: which data stands in which prompt.
 func TestBuiltInData(t *testing.T) {
 	want := map[string][]string{
+		"answer_relevance/questions":            {"text"},
+		"answer_relevance/statements":           {"user_input", "items"},
+		"claims/backing":                        {"user_input", "retrieved_contexts", "items"},
+		"claims/match":                          {"user_input", "text", "items"},
+		"context_entity_recall/entities":        {"text"},
+		"context_relevance/rating":              {"user_input", "retrieved_contexts"},
+		"context_relevance/rating_again":        {"user_input", "retrieved_contexts"},
+		"context_relevance/statements":          {"user_input", "items"},
+		"context_relevance/verdict":             {"user_input", "items"},
+		"hallucination/agreement":               {"response", "items"},
 		"answer_relevance/rubric":               {"user_input", "response"},
 		"claims/split":                          {"text"},
 		"context_precision/verdict":             {"user_input", "reference", "items"},

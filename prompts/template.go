@@ -238,6 +238,8 @@ func check(sp spec, p part, system bool, at at) ([]piece, []error) {
 			errs = append(errs, at(q.line, "unknown placeholder {{%s}} (did you mean %q?)", q.name, peerNames[q.name]))
 		case !known:
 			errs = append(errs, at(q.line, "unknown placeholder {{%s}}%s", q.name, didYouMean(q.name, allNames)))
+		case slices.Contains(ownNames, q.name) && !slices.Contains(sp.required, q.name) && !slices.Contains(sp.optional, q.name):
+			errs = append(errs, at(q.line, "{{%s}} is for metrics that the configuration defines, and %s is none", q.name, sp.name))
 		case !isData(q.name):
 		case !slices.Contains(sp.required, q.name) && !slices.Contains(sp.optional, q.name):
 			errs = append(errs, at(q.line, "{{%s}} is not known in %s; its data are %s", q.name, sp.name, strings.Join(sp.data(), ", ")))
