@@ -277,7 +277,7 @@ func (l *Limiter) rise(what string, p *pace, r *rate, n, base float64, now time.
 	if why == "" {
 		return
 	}
-	if p.beyond(base, r.recent.sum) {
+	if p.beyond(now, base, r.recent.sum) {
 		*p = pace{unit: p.unit}
 		l.apply(now)
 		l.notes.info(now, "own pace of "+what+" lifted", "per_minute", r.limit, "reason", "no refusal while it rose")

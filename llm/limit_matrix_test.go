@@ -95,7 +95,7 @@ func minutesFor(limit float64) int {
 	case limit < 1000:
 		return 11
 	}
-	return 4
+	return 3
 }
 
 // What must hold: of a limit that is configured or told at least 97 % is used,
@@ -142,12 +142,12 @@ func check(t *testing.T, c trial) {
 // more is one refused call, so that of a limit of 3 a minute 0.5 % can't be
 // kept within an hour; the tries become rarer and rarer. In the mean of 10 runs
 // 97 to 109 % of the limit were used (a bucket is full at first), of 6000 a minute
-// within 4 minutes 92 %, and were refused at 3 a minute 1.7 to 3.2 % of the first
-// hour, at 60 a minute 0.2 to 1.2 % of ten minutes, above 0.01 to 0.3 %. The
+// within 4 minutes 92 to 105 %, and were refused at 3 a minute 1.7 to 3.2 % of the first
+// hour, at 60 a minute 0.2 to 2 % of ten minutes, above 0.01 to 0.3 %. The
 // bounds lie beyond the worst runs.
 func TestLimiterMatrixUntold(t *testing.T) {
 	bounds := []struct{ limit, used, refused float64 }{
-		{3, 0.93, 0.06}, {60, 0.90, 0.035}, {600, 0.88, 0.012}, {6000, 0.60, 0.01},
+		{3, 0.93, 0.06}, {60, 0.90, 0.035}, {600, 0.88, 0.012}, {6000, 0.50, 0.01},
 	}
 	for _, silent := range []bool{false, true} {
 		for w, window := range windows {
@@ -164,7 +164,7 @@ func TestLimiterMatrixUntold(t *testing.T) {
 			}
 			for _, about := range []bool{false, true} {
 				t.Run(fmt.Sprintf("200000 tokens, %s, silent=%v, said=%v", window.name, silent, about), func(t *testing.T) {
-					used, refused := trial{tokens: 200_000, window: w, silent: silent, aboutTokens: about, minutes: 21}.run(t)
+					used, refused := trial{tokens: 200_000, window: w, silent: silent, aboutTokens: about, minutes: 11}.run(t)
 					if used < 0.8 {
 						t.Errorf("used %.2f %% of the limit, want 80", 100*used)
 					}

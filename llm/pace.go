@@ -23,6 +23,7 @@ type pace struct {
 	// alone; 0 where something else did.
 	seen     float64
 	kept     bool          // lo was known once
+	begun    time.Time     // when the pace was first set
 	since    time.Time     // of the last change
 	quietAt  time.Time     // of the last refusal, or try that went well
 	quiet    time.Duration // from quietAt to the next try above hi
@@ -62,7 +63,7 @@ const (
 // the refusal shows that one more was too many; otherwise the bound above is
 // still to be found.
 func (p *pace) begin(now time.Time, seen float64, exact bool) {
-	*p = pace{unit: p.unit, limit: max(seen, p.least()), since: now, quietAt: now, grownAt: now}
+	*p = pace{unit: p.unit, limit: max(seen, p.least()), begun: now, since: now, quietAt: now, grownAt: now}
 	if exact {
 		p.seen, p.hi = seen, p.limit+p.unit
 	}
@@ -160,10 +161,11 @@ func (p *pace) climb(now time.Time, d time.Duration) string {
 }
 
 // beyond reports that the pace holds nothing back any more: it is above the
-// known limit, or far above what is used though nothing bounds it.
-func (p *pace) beyond(base, used float64) bool {
+// known limit, or far above what is used though nothing bounds it. Before two
+// minutes what is used is mostly what was taken before the pace was set.
+func (p *pace) beyond(now time.Time, base, used float64) bool {
 	if base > 0 {
 		return p.limit >= base
 	}
-	return p.limit > 4*max(used, 60*p.unit)
+	return now.Sub(p.begun) > 2*holdTime && p.limit > 4*max(used, 60*p.unit)
 }
