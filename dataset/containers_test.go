@@ -404,10 +404,16 @@ func TestSoundCSV(t *testing.T) {
 		{"id,question,answer\n1,q\n", "has 2 fields", 1},
 		{"question;answer,response\n", "may be separated by", 0},
 		{"// made by hand\n{\"id\":1,\"question\":\"q\"}\n", "comment", 0},
+		{"{\"id\":1,\"question\":\"q\"} // c\n", "JSON has no comments", 1},
+		{"{\"id\":1,\"question\":\"q\"},\n", "nor between the lines", 1},
+		{"{\"id\":1,\"question\":\"q\"}\n\x00\x00\x00", "leaves NULs behind", 2},
+		{"{\n \"id\": 1,\n \"question\": \"q\",\n}\n", "a comma stands before", 1},
+		{"{\n \"id\": 1,\n \"question\": \"q\"\n", "the file ends inside", 1},
+		{"Export of today\n\nid,question,answer\n1,q,a\n", "line 3 looks like the header", 0},
 		{"<!DOCTYPE html>\n<html>", "HTML", 0},
 		{"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n", "git lfs pull", 0},
 	} {
-		_, err := dataset.Scan(write(t, "a", c.text), dataset.Options{})
+		_, err := dataset.Scan(write(t, "a.csv", c.text), dataset.Options{})
 		var le *dataset.LineError
 		if !errors.As(err, &le) || !strings.Contains(le.Error()+le.Hint, c.want) || le.Row != c.row {
 			t.Errorf("%q: %v (row %d), want %q", c.text, err, le.Row, c.want)

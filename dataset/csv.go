@@ -61,6 +61,9 @@ func (c *csvReader) readHeader(columns *columns, alone bool) error {
 	if !columns.feeds() {
 		f := faultf("no column is known as a field of a sample; the header has %s", headerNames(c.header)).
 			withHint("name the columns in [dataset.columns], such as user_input = \"my question\"; if the delimiter was not found, name it with --delimiter")
+		if line := c.headerBelow(columns); line > 0 {
+			f.hint = "line " + itoa(line) + " looks like the header: delete the lines above it"
+		}
 		f.fatal = true
 		return recordError{f}
 	}
@@ -70,6 +73,30 @@ func (c *csvReader) readHeader(columns *columns, alone bool) error {
 		return recordError{f}
 	}
 	return nil
+}
+
+// headerBelow looks for a line with known columns in the lines below one that
+// has none: a title may stand above the table. 0 if there is none.
+func (c *csvReader) headerBelow(columns *columns) int {
+	const most = 10
+	rec, raw := c.rec, c.raw
+	defer func() { c.rec, c.raw = rec, raw }()
+	c.raw = nil
+	for range most {
+		if c.next() != nil {
+			return 0
+		}
+		known := 0
+		for _, cell := range c.cells {
+			if columns.names(string(bytes.TrimSpace(cell))) {
+				known++
+			}
+		}
+		if known > 1 {
+			return c.rec.line
+		}
+	}
+	return 0
 }
 
 // headerSet are the names of a header, for finding out a shape.

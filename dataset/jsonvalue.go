@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/binary"
 	"iter"
 	"math/bits"
@@ -102,6 +103,12 @@ func (p *parser) fail(expected string) *fault {
 		f.hint = "JSON has no NaN or Infinity, though Python writes them: write null"
 	case hasWord(p.b[p.i:], "None"), hasWord(p.b[p.i:], "True"), hasWord(p.b[p.i:], "False"):
 		f.hint = "this looks like a printed Python object: write it with json.dumps"
+	case hasWord(p.b[p.i:], "//"), hasWord(p.b[p.i:], "/*"), r == '#':
+		f.hint = "JSON has no comments: take them out"
+	case r == 0:
+		f.hint = "a crash while a file is written leaves NULs behind: cut them off"
+	case r == ',' && len(bytes.TrimSpace(p.b[p.i+1:])) == 0:
+		f.hint = "no comma stands behind the last object, nor between the lines of JSONL"
 	}
 	return f
 }

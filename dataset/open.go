@@ -267,6 +267,10 @@ func (p *part) checkStart(c byte, opt *Options) *fault {
 // another one after it on its line. An object that is broken, and may only
 // seem to go on, is left to the reading by lines, which finds the next one.
 func (p *part) overLines(in *bufio.Reader, opt *Options) bool {
+	head, _ := in.Peek(headSize)
+	if string(bytes.TrimSpace(firstLine(head))) == "{" { // no line of JSONL is that
+		return true
+	}
 	s := jsonStream{in: in, max: opt.MaxRecord, line: 1}
 	if s.next() != nil {
 		return false
