@@ -27,7 +27,7 @@ type blocks struct {
 }
 
 // next reads the next block into buf, or into a larger one, and returns it. At
-// the end it returns io.EOF, for a line that is too long a *fault.
+// the end it returns io.EOF. A fault is that of the line after the block.
 func (b *blocks) next(buf []byte) ([]byte, *fault, error) {
 	buf = append(buf[:0], b.carry...)
 	b.carry = b.carry[:0]
@@ -37,11 +37,10 @@ func (b *blocks) next(buf []byte) ([]byte, *fault, error) {
 			break
 		}
 		tail := len(buf) - 1 - bytes.LastIndexByte(buf, '\n')
-		if tail > maxLine {
-			return buf, faultf(bytes.Count(buf, []byte{'\n'})+1, "is longer than %d bytes", maxLine).
-				withHint("a run has six short columns and judgements have four: is this another kind of file?"), nil
-		}
 		cut := len(buf) - tail
+		if tail > maxLine {
+			return buf[:cut], tooLong(bytes.Count(buf, []byte{'\n'}) + 1), nil
+		}
 		if b.whole {
 			cut = lastQuery(buf[:cut])
 		}
@@ -125,12 +124,18 @@ func nextLine(b []byte) (line, rest []byte) {
 	return b, nil
 }
 
-// nul reports a byte that no text has, with its line.
-func nul(block []byte) *fault {
+func tooLong(line int) *fault {
+	return faultf(line, "is longer than %d bytes", maxLine).
+		withHint("a run has six short columns and judgements have four: is this another kind of file?")
+}
+
+// untilNUL cuts a block before the line with a byte that no text has, and
+// returns the fault of that line.
+func untilNUL(block []byte) ([]byte, *fault) {
 	i := bytes.IndexByte(block, 0)
 	if i < 0 {
-		return nil
+		return block, nil
 	}
-	return faultf(1+bytes.Count(block[:i], []byte{'\n'}), "holds a NUL byte").
-		withHint("save the file as UTF-8 text")
+	block = block[:1+bytes.LastIndexByte(block[:i], '\n')]
+	return block, faultf(1+bytes.Count(block, []byte{'\n'}), "holds a NUL byte").withHint("save the file as UTF-8 text")
 }

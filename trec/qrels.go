@@ -67,8 +67,8 @@ func ReadQrels(in *Input, c ranking.Convention) (*Qrels, error) {
 			return nil, in.unreadable(err)
 		}
 		buf = block
-		if f == nil {
-			f = r.add(block, lines)
+		if earlier := r.add(block, lines); earlier != nil {
+			f = earlier
 		}
 		if f != nil {
 			return nil, f.in(in.path, lines)
@@ -104,14 +104,16 @@ type qrelsReader struct {
 }
 
 func (r *qrelsReader) add(block []byte, before int) *fault {
-	if f := nul(block); f != nil {
-		return f
-	}
+	block, last := untilNUL(block)
 	var columns [maxColumns][]byte
 	r.lines = 0
 	for at, n := 0, 0; at < len(block); {
+		start := at
 		n, at = split(block, at, &columns)
 		r.lines++
+		if at-start > maxLine {
+			return tooLong(r.lines)
+		}
 		if n != 4 {
 			return badQrelsLine(r.lines, n, &columns)
 		}
@@ -122,7 +124,7 @@ func (r *qrelsReader) add(block []byte, before int) *fault {
 		}
 		r.judge(columns[0], columns[2], grade, before+r.lines)
 	}
-	return nil
+	return last
 }
 
 func badQrelsLine(line, columns int, c *[maxColumns][]byte) *fault {

@@ -88,8 +88,9 @@ func eachQuery(ctx context.Context, run *Input, fn func(query []byte, docs []doc
 			return run.unreadable(err)
 		}
 		buf = block
-		if f == nil {
-			f, err = r.each(block, fn)
+		earlier, err := r.each(block, fn)
+		if earlier != nil {
+			f = earlier
 		}
 		if f != nil {
 			return f.in(run.path, lines)

@@ -106,9 +106,9 @@ func (e *evaluation) cut(ctx context.Context, b *blocks, buffers <-chan []byte, 
 func (e *evaluation) work(ctx context.Context, jobs <-chan job, buffers chan<- []byte, results chan<- done) error {
 	w := worker{evaluation: e}
 	for j := range jobs {
-		d := done{number: j.number, fault: j.fault}
+		d := w.block(j)
 		if d.fault == nil {
-			d = w.block(j)
+			d.fault = j.fault
 		}
 		buffers <- j.block // never blocks: there are as many places as buffers
 		select {

@@ -37,15 +37,17 @@ type runReader struct {
 // both lie in the block and are gone with it. Lines of a query that don't
 // follow each other make several calls.
 func (r *runReader) each(block []byte, fn func(query []byte, docs []document) error) (*fault, error) {
-	if f := nul(block); f != nil {
-		return f, nil
-	}
+	block, last := untilNUL(block)
 	r.lines, r.name = 0, nil
 	var query []byte
 	r.docs, r.ordered = r.docs[:0], true
 	for at, n := 0, 0; at < len(block); {
+		start := at
 		n, at = split(block, at, &r.columns)
 		r.lines++
+		if at-start > maxLine {
+			return tooLong(r.lines), nil
+		}
 		if n == 0 {
 			continue
 		}
@@ -70,8 +72,8 @@ func (r *runReader) each(block []byte, fn func(query []byte, docs []document) er
 		r.docs = append(r.docs, d)
 		r.name = r.columns[5]
 	}
-	if len(r.docs) == 0 {
-		return nil, nil
+	if len(r.docs) == 0 || last != nil {
+		return last, nil
 	}
 	return nil, r.finish(query, fn)
 }

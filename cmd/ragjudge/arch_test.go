@@ -16,7 +16,7 @@ var imports = map[string][]string{
 	"config":                  {"text"},
 	"cost/internal/gen":       {"cost"},
 	"cost":                    {"llm", "tokens"},
-	"dataset":                 {"eval", "trec"},
+	"dataset":                 {"eval", "ranking", "trec"},
 	"eval":                    {},
 	"examples/quickstart/cut": {"eval"},
 	"judge":                   {"llm", "prompts", "text"},
