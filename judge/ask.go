@@ -81,11 +81,15 @@ func (j *Judge) Rate(ctx context.Context, a Ask) (Rating, error) {
 		return Rating{}, fmt.Errorf("ask for %s: a scale from %d to %d is none", a.Prompt, a.Min, a.Max)
 	}
 	s := j.session(a)
-	return ask(ctx, s, nil, replyForm[Rating]{
+	got, err := ask(ctx, s, nil, replyForm[Rating]{
 		schema: schemaOfRating(a.Min, a.Max),
 		format: formatOfRating(a.Min, a.Max),
 		decode: func(content string) (Rating, *problem) { return decodeRating(content, a.Min, a.Max, s.holds) },
 	})
+	if err == nil && a.Weighted {
+		got.Weighted = weighed(s.resp, got.Rating, a.Min, a.Max)
+	}
+	return got, err
 }
 
 // replyForm is the form of a reply: how it is asked for and how it is read.
@@ -165,6 +169,8 @@ type session struct {
 	doubled   bool
 	// asked reports that the one repeat has been used.
 	asked bool
+	// resp is the last reply as it came.
+	resp *llm.Response
 	// last is the last reply, for the error.
 	last string
 	// content is what the last reply said to us.
@@ -289,7 +295,15 @@ func (d *decodedOnce[T]) of(text string) (T, *problem) {
 func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.Schema, check func(*llm.Response) error) (*llm.Response, error) {
 	cfg := s.j.cfg
 	_, step, _ := strings.Cut(s.ask.Prompt, "/")
+	alternatives, levels := 0, []string(nil)
+	if s.ask.Weighted {
+		if levels = digitsOf(s.ask.Min, s.ask.Max); levels != nil {
+			alternatives = llm.MaxTopLogprobs
+		}
+	}
 	resp, err := cfg.Client.Complete(ctx, &llm.Request{
+		TopLogprobs: alternatives,
+		LogprobsOf:  levels,
 		Endpoint:    cfg.Endpoint,
 		Model:       cfg.Model,
 		Messages:    messages,
@@ -308,7 +322,7 @@ func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.
 	if resp == nil {
 		return nil, errors.New("ask the judge: the client gave neither a reply nor an error")
 	}
-	s.last, s.content = resp.Content, resp.Content
+	s.last, s.content, s.resp = resp.Content, resp.Content, resp
 	switch {
 	case resp.Refusal != "":
 		s.last = resp.Refusal

@@ -76,6 +76,9 @@ type Ask struct {
 	Labels []string
 	// Min and Max are the ends of a rating's scale, both included.
 	Min, Max int
+	// Weighted asks for the probabilities of the levels of the scale, which must
+	// have one digit each: see Rating.Weighted.
+	Weighted bool
 }
 
 // Verdict is what the judge said about one item.
@@ -98,6 +101,9 @@ type Rating struct {
 	Rating int `json:"rating"`
 	// Reason is the judge's own reason, as it came; may be empty.
 	Reason string `json:"reason,omitempty"`
+	// Weighted is the mean of the levels by their probabilities, between Min and
+	// Max, where Ask.Weighted asks for it and the endpoint tells them.
+	Weighted *float64 `json:"weighted,omitempty"`
 }
 
 // The codes of an UnusableError.

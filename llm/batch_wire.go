@@ -197,6 +197,7 @@ func (o *OpenAI) batchReply(req *Request, r batchResult) (*Response, error) {
 	resp, d := decodeReply(x)
 	if resp != nil {
 		resp.Usage.Batched = true
+		resp.Logprobs = keepLogprobs(resp.Logprobs, req.LogprobsOf)
 		return resp, nil
 	}
 	d.err.Message = o.secrets.redact(d.err.Message)

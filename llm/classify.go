@@ -21,6 +21,7 @@ const (
 	changeSeed        change = "seed"
 	changeSystem      change = "system role"
 	changeJSONWord    change = "the word JSON"
+	changeLogprobs    change = "logprobs"
 	// changeRoom makes this request's bound on the reply smaller; changeCeiling
 	// that of every request of the model.
 	changeRoom    change = "room for the reply"
@@ -102,6 +103,9 @@ var rules = []rule{
 	{when: refuses("top_p"), adapt: changeTopP},
 	{when: func(f facts) bool { return refuses("temperature")(f) && !f.outOfRange() }, adapt: changeTemperature},
 	{when: refuses("seed"), adapt: changeSeed},
+	{when: func(f facts) bool {
+		return refuses(logprobsWords...)(f) || f.status >= 400 && f.status < 500 && f.names(logprobsWords...) && f.outOfRange()
+	}, adapt: changeLogprobs},
 	{when: refuses(formatWords...), adapt: changeFormat},
 	{when: func(f facts) bool {
 		return f.status >= 400 && f.status < 500 && f.names("temperature") && f.outOfRange()

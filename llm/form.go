@@ -38,6 +38,9 @@ type Form struct {
 	MergeSystem bool `json:"merge_system,omitempty"`
 	// JSONWord puts the word JSON into the prompt.
 	JSONWord bool `json:"json_word,omitempty"`
+	// TopLogprobs is the most alternatives of a token that the server gives: 0 for
+	// any number, below 0 for none.
+	TopLogprobs int `json:"top_logprobs,omitempty"`
 }
 
 // NoMaxTokens is the value of Form.MaxTokens for a server that takes neither
@@ -174,6 +177,10 @@ func (f form) extra(req *Request, room int) []byte {
 			add("temperature", string(v))
 		}
 	}
+	if n := f.topLogprobs(req); n > 0 { // go-openai refuses them for some models by name
+		add("logprobs", "true")
+		add("top_logprobs", strconv.Itoa(n))
+	}
 	if n := f.bound(req, room); n > 0 && f.MaxTokens != NoMaxTokens {
 		add(f.MaxTokens, strconv.Itoa(n))
 	}
@@ -231,6 +238,11 @@ func (f form) without(c change, structured string, req *Request, ceiling int) (f
 		next.NoTopP = true
 	case c == changeSeed && req.Seed != nil && !f.NoSeed:
 		next.NoSeed = true
+	case c == changeLogprobs && f.topLogprobs(req) > 0:
+		next.TopLogprobs = noLogprobs
+		if f.topLogprobs(req) > fewLogprobs {
+			next.TopLogprobs = fewLogprobs
+		}
 	case c == changeSystem && !f.MergeSystem && slices.ContainsFunc(req.Messages, func(m Message) bool { return m.Role == System }):
 		next.MergeSystem = true
 	case c == changeJSONWord && !f.JSONWord:
@@ -253,12 +265,16 @@ func (f Form) words() []string {
 	if f.MaxOutput > 0 {
 		out = append(out, fmt.Sprintf("a reply has at most %d tokens", f.MaxOutput))
 	}
+	if f.TopLogprobs > 0 {
+		out = append(out, fmt.Sprintf("at most %d probabilities are asked for each token", f.TopLogprobs))
+	}
 	for _, w := range []struct {
 		is   bool
 		text string
 	}{
 		{f.NoTemperature, "temperature is not sent"}, {f.NoTopP, "top_p is not sent"}, {f.NoSeed, "seed is not sent"},
 		{f.MergeSystem, "the system message is sent with the user's"}, {f.JSONWord, "the word JSON is put into the prompt"},
+		{f.TopLogprobs < 0, "probabilities of tokens are not asked for"},
 	} {
 		if w.is {
 			out = append(out, w.text)

@@ -71,6 +71,9 @@ func (r *Request) appendJSON(b []byte) []byte {
 	if len(r.Extra) > 0 {
 		b = appendRaw(append(b, `,"extra":`...), r.Extra)
 	}
+	if r.TopLogprobs != 0 {
+		b = strconv.AppendInt(append(b, `,"top_logprobs":`...), int64(r.TopLogprobs), 10)
+	}
 	if r.Trial != 0 {
 		b = strconv.AppendInt(append(b, `,"trial":`...), int64(r.Trial), 10)
 	}

@@ -56,7 +56,7 @@ func TestKeyIsThatOfTheEncoder(t *testing.T) {
 // A field that the encoder would write must be written here too.
 func TestKeyHasEveryField(t *testing.T) {
 	one, n := 1.0, 1
-	r := &Request{Endpoint: "e", Model: "m", Messages: []Message{{User, "x"}}, Temperature: &one, MaxTokens: 1, Seed: &n, Trial: 1,
+	r := &Request{Endpoint: "e", Model: "m", Messages: []Message{{User, "x"}}, Temperature: &one, MaxTokens: 1, Seed: &n, TopLogprobs: 20, Trial: 1,
 		Schema: &Schema{"s", json.RawMessage("{}")}, Extra: json.RawMessage(`{"a":1}`), Embed: []string{"a\"", "b"}}
 	v := reflect.ValueOf(*r)
 	for i := range v.NumField() {

@@ -69,6 +69,9 @@ type Request struct {
 	// Extra are further members of the request's body, as a JSON object in the
 	// one spelling of CanonicalExtra; nil for none.
 	Extra json.RawMessage `json:"extra,omitempty"`
+	// TopLogprobs asks for so many alternatives of each token of the reply, at most
+	// MaxTopLogprobs; 0 for none. A server that gives none is asked without.
+	TopLogprobs int `json:"top_logprobs,omitempty"`
 	// Trial numbers repeats of one request that must not share an answer.
 	Trial int `json:"trial,omitempty"`
 
@@ -77,9 +80,16 @@ type Request struct {
 	// Check reports why a reply can't be used: it decides whether the reply is
 	// stored, and a stored reply that fails it is a miss. Nil accepts any.
 	Check func(*Response) error `json:"-"`
+	// LogprobsOf are the words whose tokens keep their alternatives in the reply;
+	// nil keeps those of every token. It must be the same for equal requests.
+	LogprobsOf []string `json:"-"`
 	// PromptTokens is the number of input tokens where known, for the limiter
 	// and the budget; 0 lets them estimate.
 	PromptTokens int `json:"-"`
+	// MostPromptTokens is the most that the input can be in tokens, where it is
+	// known no better than that PromptTokens is a guess; 0 where there is no need
+	// to say. Only the budget uses it.
+	MostPromptTokens int `json:"-"`
 }
 
 // Tag attributes a call: the metric that asked first, the step of it, and the
@@ -121,6 +131,9 @@ type Response struct {
 	Model string `json:"model,omitempty"`
 	// Fingerprint is the server's system_fingerprint.
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// Logprobs are the alternatives of those tokens of the content that were asked
+	// for, in their order; nil where the server gives none.
+	Logprobs *Alternatives `json:"logprobs,omitempty"`
 	// Usage is what the server said the reply took.
 	Usage Usage `json:"usage"`
 	// Cached reports that the reply came from the store or from an identical
@@ -135,6 +148,10 @@ type Usage struct {
 	CompletionTokens int `json:"completion_tokens"`
 	CachedTokens     int `json:"cached_tokens,omitempty"`
 	ReasoningTokens  int `json:"reasoning_tokens,omitempty"`
+	// CacheWriteTokens are those of PromptTokens that were written to the
+	// provider's prompt cache, where it tells and charges them apart. They are
+	// none of CachedTokens.
+	CacheWriteTokens int `json:"cache_write_tokens,omitempty"`
 	// Unknown counts the paid calls whose usage the server did not tell, or only
 	// in part: what it did not tell is missing from the other counts.
 	Unknown int `json:"unknown,omitempty"`
@@ -150,6 +167,7 @@ func (u Usage) Add(v Usage) Usage {
 		CompletionTokens: u.CompletionTokens + v.CompletionTokens,
 		CachedTokens:     u.CachedTokens + v.CachedTokens,
 		ReasoningTokens:  u.ReasoningTokens + v.ReasoningTokens,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
 		Unknown:          u.Unknown + v.Unknown,
 	}
 }

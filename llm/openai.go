@@ -211,6 +211,7 @@ func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
 		}
 		resp, d := decodeReply(x)
 		if resp != nil {
+			resp.Logprobs = keepLogprobs(resp.Logprobs, req.LogprobsOf)
 			return resp, nil
 		}
 		d.err.Message = o.secrets.redact(d.err.Message)

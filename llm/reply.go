@@ -29,6 +29,7 @@ type choice struct {
 	Message      json.RawMessage `json:"message"`
 	Delta        json.RawMessage `json:"delta"` // of a stream
 	Text         json.RawMessage `json:"text"`  // of servers that take a chat for a completion
+	Logprobs     json.RawMessage `json:"logprobs"`
 }
 
 // message is the choice's message; false if it has none.
@@ -87,6 +88,7 @@ func decodeReply(x *exchange) (*Response, diagnosis) {
 	var refused string
 	resp.Content, refused = content(m.Content)
 	resp.Refusal = cmp.Or(resp.Refusal, refused)
+	resp.Logprobs = logprobsOf(c.Logprobs, resp.Content)
 	if strings.TrimSpace(resp.Content) == "" {
 		resp.Reasoning = cmp.Or(text(m.Reasoning), text(m.ReasoningContent), text(m.Thinking))
 	}
@@ -286,6 +288,10 @@ func usageOf(told json.RawMessage) Usage {
 		u.CachedTokens, _ = count(raw, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
 	}
 	u.CachedTokens = min(u.CachedTokens, prompt)
+	if u.CacheWriteTokens, ok1 = count(details, "cache_write_tokens", "cache_creation_tokens"); !ok1 {
+		u.CacheWriteTokens, _ = count(raw, "cache_creation_input_tokens")
+	}
+	u.CacheWriteTokens = min(u.CacheWriteTokens, prompt-u.CachedTokens)
 	if u.ReasoningTokens, ok1 = count(object("completion_tokens_details"), "reasoning_tokens"); !ok1 {
 		if u.ReasoningTokens, ok1 = count(object("output_tokens_details"), "reasoning_tokens"); !ok1 {
 			u.ReasoningTokens, _ = count(raw, "reasoning_tokens")

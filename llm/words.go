@@ -191,6 +191,7 @@ func partName(s string) string {
 // The words for each part of a request that can be left out or replaced.
 var (
 	maxTokensWords = []string{"max_tokens", "max_completion_tokens"}
+	logprobsWords  = []string{"top_logprobs", "logprobs", "logprob"}
 	formatWords    = []string{"response_format", "json_schema", "json_object", "response format", "structured output", "structured outputs", "guided_json", "guided decoding", "grammar", "grammars",
 		"json mode", "json schema", "response_schema", "responseschema", "response_mime_type", "additionalproperties", "json_mode", "schema"}
 )
@@ -199,7 +200,7 @@ func partOf(name string) change {
 	for _, p := range []struct {
 		change change
 		words  []string
-	}{{changeMaxTokens, maxTokensWords}, {changeFormat, formatWords}, {changeTemperature, []string{"temperature"}}, {changeTopP, []string{"top_p"}}, {changeSeed, []string{"seed"}}} {
+	}{{changeMaxTokens, maxTokensWords}, {changeFormat, formatWords}, {changeTemperature, []string{"temperature"}}, {changeTopP, []string{"top_p"}}, {changeSeed, []string{"seed"}}, {changeLogprobs, logprobsWords}} {
 		for _, w := range p.words {
 			if w == name {
 				return p.change
