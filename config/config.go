@@ -168,6 +168,10 @@ type Judge struct {
 	OmitTemperature bool
 	// MaxTokens bounds one reply, in tokens. Default: 2048; at least 1.
 	MaxTokens int
+	// MaxInputTokens is the longest prompt that the model takes, in tokens; a sample
+	// that needs a longer one is judged in several calls. 0 (the default) is what
+	// the price table says of the model, and else no bound.
+	MaxInputTokens int
 	// Seed is sent with every request, if it is set.
 	Seed *int
 	// Timeout is the deadline of one call. Default: 60s; 1ms to 24h.
@@ -217,6 +221,20 @@ type Limits struct {
 	MaxCost float64
 	// MaxCalls stops before more calls are made; 0 (the default) is no bound.
 	MaxCalls int
+	// MaxTokens stops before more input and output tokens are used; 0 (the
+	// default) is no bound.
+	MaxTokens int
+	// MaxCostPerSample is the most US dollars that the calls of one sample may
+	// cost in one execution; a sample that would need more is left without a
+	// score. 0 (the default) is no bound.
+	MaxCostPerSample float64
+	// MaxCostPerDay stops before more US dollars are spent on one day (UTC) by
+	// all runs that share the cache folder; 0 (the default) is no bound.
+	MaxCostPerDay float64
+	// MaxAttemptRatio is the most attempts that a run makes, over its calls;
+	// attempts that were refused to slow us down are not counted. Default: 2; 0
+	// is no bound.
+	MaxAttemptRatio float64
 	// Grace is the time that calls in flight get after Ctrl-C. Default: 20s; at
 	// most 24h.
 	Grace time.Duration
@@ -271,6 +289,11 @@ type Prompts struct {
 	Examples string
 	// Rubric holds further rules, by template or by metric.
 	Rubric map[string]string
+	// For holds [prompts.<metric>], by template or by metric.
+	For map[string]Tuning
+	// MaxItems is the most items that one call asks for verdicts on; more are asked
+	// for in several calls. 0 (the default) is no bound.
+	MaxItems int
 }
 
 // Gate is [gates.<metric>]: what a metric must reach for the run to succeed.
@@ -323,10 +346,10 @@ func Default() *Config {
 			Timeout: 60 * time.Second, Structured: "auto", Headers: map[string]string{},
 		},
 		Panel:   Panel{Vote: "majority", Trials: 1, MaxDisagreement: 0.25},
-		Limits:  Limits{Concurrency: 64, MaxAttempts: 6, MaxWait: 5 * time.Minute, Grace: 20 * time.Second},
+		Limits:  Limits{Concurrency: 64, MaxAttempts: 6, MaxWait: 5 * time.Minute, MaxAttemptRatio: 2, Grace: 20 * time.Second},
 		Batch:   Batch{Samples: 10_000, Quiet: 5 * time.Second, Poll: 30 * time.Second, MaxRequests: 50_000, MaxBytes: 48 << 20, Expired: "batch"},
 		Cache:   Cache{Mode: "read_write"},
-		Prompts: Prompts{Rubric: map[string]string{}},
+		Prompts: Prompts{Rubric: map[string]string{}, For: map[string]Tuning{}},
 		Metric:  map[string]map[string]any{},
 		Gates:   map[string]Gate{},
 		Output:  Output{Worst: 5},

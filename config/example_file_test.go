@@ -32,7 +32,7 @@ func readExample(t *testing.T) (plain, full string) {
 // that are known, and their order.
 func TestExampleHasEveryKey(t *testing.T) {
 	_, full := readExample(t)
-	placeholder := regexp.MustCompile(`^(gates|metric|dataset\.columns|judge\.headers|prompts\.rubric|judges)\.(.+)$`)
+	placeholder := regexp.MustCompile(`^(gates|metric|dataset\.columns|judge\.headers|prompts\.rubric|prompts\.faithfulness|judges)\.(.+)$`)
 	var got []string
 	for _, key := range leaves(t, full) {
 		if m := placeholder.FindStringSubmatch(key); m != nil {
@@ -44,6 +44,8 @@ func TestExampleHasEveryKey(t *testing.T) {
 				key = "metric.<name>.<option>"
 			case "dataset.columns":
 				key = "dataset.columns.<field>"
+			case "prompts.faithfulness":
+				key = "prompts.<metric>." + m[2]
 			case "judges":
 				key = "judges.<setting>"
 			default:

@@ -125,6 +125,8 @@ func (l *loader) entry(key, name string, v any) {
 		l.gates(v)
 	case key == judgesTable:
 		l.judges(v)
+	case isTuning(key, v):
+		l.tuning(key, name, v)
 	case slices.Contains(sections, key):
 		l.children(key, v, l.entry)
 	default:

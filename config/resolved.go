@@ -25,6 +25,9 @@ func (c *Config) Resolved() map[string]any {
 		}
 		put(out, t.key, texts)
 	}
+	if p, ok := out["prompts"].(map[string]any); ok {
+		c.resolvedTuning(p)
+	}
 	if len(c.Judges) > 0 {
 		out[judgesTable] = c.resolvedJudges()
 	}
