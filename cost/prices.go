@@ -32,7 +32,7 @@ type Rates struct {
 	Cached float64 `json:"cached,omitempty"`
 	// CacheWrite is the price of a prompt token that was written to the
 	// provider's prompt cache, where that is charged apart; 0 where not known.
-	// Usage does not tell such tokens, so Cost does not use it.
+	// Then Input is charged.
 	CacheWrite float64 `json:"cache_write,omitempty"`
 }
 
@@ -84,11 +84,16 @@ func (p *Price) Cost(u llm.Usage) float64 {
 	}
 	prompt := max(u.PromptTokens, 0)
 	cached := min(max(u.CachedTokens, 0), prompt)
+	written := min(max(u.CacheWriteTokens, 0), prompt-cached)
+	writeRate := r.CacheWrite
+	if writeRate == 0 {
+		writeRate = r.Input
+	}
 	cachedRate := r.Cached
 	if cachedRate == 0 && !p.CachedFree {
 		cachedRate = r.Input
 	}
-	return float64(prompt-cached)*r.Input + float64(cached)*cachedRate + float64(max(u.CompletionTokens, 0))*r.Output
+	return float64(prompt-cached-written)*r.Input + float64(cached)*cachedRate + float64(written)*writeRate + float64(max(u.CompletionTokens, 0))*r.Output
 }
 
 func (p *Price) rates(promptTokens int) Rates {

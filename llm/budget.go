@@ -38,6 +38,15 @@ type BudgetConfig struct {
 	// MaxOutput is the longest reply to reckon with where a request has no
 	// MaxTokens; 0 means DefaultMaxOutput.
 	MaxOutput int
+	// MaxPerSample is the most money that the calls of one sample, those that
+	// share a Tally, may cost, in US dollars; 0 sets no bound. It needs Price. A
+	// call beyond it fails with an Error of kind Row and code CodeOverSample.
+	MaxPerSample float64
+	// Lease, if not nil, is asked before more money is set aside than it has
+	// granted. It is told what this process has spent and what it would have
+	// spent at most with the next call, in US dollars, and returns up to where
+	// it may go: less than most if that is too far. It is called under a lock.
+	Lease func(spent, most float64) (upTo float64)
 	// Log is told when a call took more than was reserved for it; nil for none.
 	Log *slog.Logger
 }
@@ -59,10 +68,15 @@ type Budget struct {
 	next Client
 	max  amount
 
+	perSample int64
+
 	mu       sync.Mutex
+	base     int64 // money that was spent before this process
+	leased   int64 // up to where this process may go
 	spent    amount
 	reserved amount
 	line     []*claim
+	refused  int64 // calls that their sample had no money for
 }
 
 // amount is a Spend in whole numbers, so that sums are exact: money is in
@@ -129,16 +143,46 @@ func NewBudget(cfg BudgetConfig, next Client) (*Budget, error) {
 	}
 	b := &Budget{cfg: cfg, next: next}
 	b.max = amount{int64(cfg.Max.CostUSD * moneyUnit), cfg.Max.Calls, cfg.Max.Tokens}
+	if !(cfg.MaxPerSample >= 0) || cfg.MaxPerSample > maxUSD {
+		return nil, fmt.Errorf("set a budget: the maximum cost of a sample is %v; it must be from 0 to %g", cfg.MaxPerSample, maxUSD)
+	}
 	if cfg.Max.CostUSD > 0 {
 		b.max.money = max(b.max.money, 1)
+	}
+	if b.perSample = int64(cfg.MaxPerSample * moneyUnit); cfg.MaxPerSample > 0 {
+		b.perSample = max(b.perSample, 1)
+	}
+	if b.needsPrice() {
 		for _, m := range cfg.Models {
 			if _, ok := b.price(m, Usage{PromptTokens: 1, CompletionTokens: 1}); !ok {
 				return nil, fmt.Errorf("bound the cost: no price is known for model %q; give its price, or bound calls or tokens instead", m)
 			}
 		}
 	}
+	b.base = int64(math.Ceil(cfg.Spent.CostUSD * moneyUnit))
 	b.spent = amount{int64(math.Ceil(cfg.Spent.CostUSD * moneyUnit)), cfg.Spent.Calls, cfg.Spent.Tokens}
 	return b, nil
+}
+
+// needsPrice reports that money is bounded in some way.
+func (b *Budget) needsPrice() bool { return b.max.money > 0 || b.perSample > 0 || b.cfg.Lease != nil }
+
+// SampleRefusals returns how many calls were not made because their sample had
+// spent what one sample may.
+func (b *Budget) SampleRefusals() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused
+}
+
+// granted reports that this process may have spent so much in all.
+func (b *Budget) granted(money int64) bool {
+	if b.cfg.Lease == nil || money-b.base <= b.leased {
+		return true
+	}
+	upTo := b.cfg.Lease(float64(b.spent.money-b.base)/moneyUnit, float64(money-b.base)/moneyUnit)
+	b.leased = max(b.leased, int64(min(upTo, maxUSD)*moneyUnit))
+	return money-b.base <= b.leased
 }
 
 // price returns the cost of a usage, rounded up.
@@ -171,11 +215,24 @@ func (b *Budget) Complete(ctx context.Context, req *Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
+	sample := tallyFrom(ctx)
+	if err := sample.hold(ctx, need.money, b.perSample); err != nil {
+		if e := AsError(err); e != nil {
+			b.mu.Lock()
+			b.refused++
+			b.mu.Unlock()
+		}
+		return nil, err
+	}
 	if err := b.reserve(ctx, need); err != nil {
+		sample.release(need.money, 0, b.perSample)
 		return nil, err
 	}
 	took := need // also if next panics
-	defer func() { b.settle(need, took) }()
+	defer func() {
+		b.settle(need, took)
+		sample.release(need.money, took.money, b.perSample)
+	}()
 	resp, err := b.next.Complete(ctx, req)
 	took = b.took(req, resp, err, need)
 	return resp, err
@@ -190,7 +247,7 @@ const (
 
 // worst returns the most that the request can take.
 func (b *Budget) worst(req *Request) (amount, error) {
-	in := req.PromptTokens
+	in := max(req.PromptTokens, req.MostPromptTokens)
 	if in <= 0 {
 		for _, m := range req.Messages {
 			in += len(m.Content)
@@ -209,8 +266,12 @@ func (b *Budget) worst(req *Request) (amount, error) {
 	}
 	need := amount{calls: 1, tokens: int64(in) + int64(out)}
 	usd, ok := b.price(req.Model, Usage{PromptTokens: in, CompletionTokens: out})
+	// Where writing to the provider's prompt cache is charged apart it costs more.
+	if write, known := b.price(req.Model, Usage{PromptTokens: in, CacheWriteTokens: in, CompletionTokens: out}); known {
+		usd = max(usd, write)
+	}
 	need.money = usd
-	if !ok && b.max.money > 0 {
+	if !ok && b.needsPrice() {
 		return amount{}, &Error{Kind: OverBudget, Code: "unknown_price",
 			Message: fmt.Sprintf("no price is known for model %q, so its calls can't be kept within the cost allowed", req.Model),
 			Hint:    "give the model's price, or bound calls or tokens instead of money"}
@@ -265,7 +326,8 @@ func (b *Budget) reserve(ctx context.Context, need amount) error {
 }
 
 func (b *Budget) fits(need amount) bool {
-	return b.spent.plus(b.reserved).plus(need).above(b.max) == ""
+	sum := b.spent.plus(b.reserved).plus(need)
+	return sum.above(b.max) == "" && b.granted(sum.money)
 }
 
 // serve answers the claims that can be answered, in order.
@@ -274,6 +336,8 @@ func (b *Budget) serve() {
 		c := b.line[0]
 		if what := b.spent.plus(c.need).above(b.max); what != "" {
 			c.ready <- b.over(what, c.need)
+		} else if !b.granted(b.spent.money + c.need.money) {
+			c.ready <- b.over("day", c.need)
 		} else if b.fits(c.need) {
 			b.reserved = b.reserved.plus(c.need)
 			c.ready <- nil
@@ -299,10 +363,15 @@ func (b *Budget) settle(need, took amount) {
 
 func (b *Budget) over(what string, need amount) *Error {
 	var have, next string
+	hint := "raise the limit and start the same command again; what is finished stays"
 	switch s, n, limit := b.spent.spend(), need.spend(), b.cfg.Max; what {
 	case "money":
 		have = fmt.Sprintf("$%.4f of $%.4f are spent", s.CostUSD, limit.CostUSD)
 		next = fmt.Sprintf("the next call may cost up to $%.4f", n.CostUSD)
+	case "day":
+		have = "what may be spent on one day is spent, here and by other runs"
+		next = fmt.Sprintf("the next call may cost up to $%.4f", n.CostUSD)
+		hint = "start the same command again when the next day has begun (UTC), or raise the limit; what is finished stays"
 	case "calls":
 		have = fmt.Sprintf("%d of %d calls are made", s.Calls, limit.Calls)
 		next = "the next would be one too many"
@@ -311,5 +380,5 @@ func (b *Budget) over(what string, need amount) *Error {
 		next = fmt.Sprintf("the next call may use up to %d", n.Tokens)
 	}
 	return &Error{Kind: OverBudget, Code: "over_budget_" + what, Message: have + "; " + next,
-		Hint: "raise the limit and start the same command again; what is finished stays"}
+		Hint: hint}
 }

@@ -87,8 +87,24 @@ func (c Counts) Add(d Counts) Counts {
 // it, so that tallies add up to the meter. The zero Tally is ready to use, by
 // several goroutines at once.
 type Tally struct {
-	mu sync.Mutex
-	c  Counts
+	mu    sync.Mutex
+	c     Counts
+	parts map[Part]Counts
+
+	// What a Budget with a bound for one sample has counted, in its units, and a
+	// channel that is closed when a call is settled; nil while nobody waits.
+	money, held int64
+	settled     chan struct{}
+}
+
+// Part is what a Tally attributes calls to.
+type Part struct{ Metric, Judge string }
+
+// Parts returns what was counted so far by metric and judge.
+func (t *Tally) Parts() map[Part]Counts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.parts)
 }
 
 // Counts returns what was counted so far.
@@ -98,13 +114,18 @@ func (t *Tally) Counts() Counts {
 	return t.c // Add never changes a map that was handed out
 }
 
-func (t *Tally) add(c Counts) {
+func (t *Tally) add(tag Tag, c Counts) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.c = t.c.Add(c)
+	if t.parts == nil {
+		t.parts = map[Part]Counts{}
+	}
+	part := Part{tag.Metric, tag.Judge}
+	t.parts[part] = t.parts[part].Add(c)
 }
 
 type tallyKey struct{}

@@ -152,7 +152,7 @@ func (m *Meter) paid(c *Counts, req *Request, resp *Response) {
 const maxServed = 1000
 
 func (m *Meter) add(ctx context.Context, tag Tag, c Counts, resp *Response) {
-	tallyFrom(ctx).add(c)
+	tallyFrom(ctx).add(tag, c)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.steps[tag] = m.steps[tag].Add(c)

@@ -24,6 +24,8 @@ const (
 
 // RetryConfig says how often and how long Retry tries.
 type RetryConfig struct {
+	// Bound is shared by all Retry clients of a run; nil for none.
+	Bound *RetryBound
 	// MaxAttempts is how many times a call is tried that fails with Transient,
 	// the first try included; 0 means DefaultMaxAttempts, 1 means no retry.
 	MaxAttempts int
@@ -101,7 +103,9 @@ func (r *Retry) Complete(ctx context.Context, req *Request) (*Response, error) {
 		if err := r.cfg.Stop.Err(); err != nil {
 			return nil, err
 		}
-		try.n++
+		if try.n++; try.n == 1 {
+			r.cfg.Bound.call()
+		}
 		resp, err := r.next.Complete(tryCtx, req)
 		if err == nil {
 			return resp, nil
@@ -131,6 +135,9 @@ func (r *Retry) Complete(ctx context.Context, req *Request) (*Response, error) {
 			failed++
 			if failed >= r.cfg.MaxAttempts {
 				return nil, e
+			}
+			if over := r.cfg.Bound.again(e); over != nil {
+				return nil, over
 			}
 		} else {
 			waited += cmp.Or(e.RetryAfter, wait)

@@ -27,6 +27,8 @@ type chain struct {
 	meter  *llm.Meter
 	conns  []*conn
 	budget *llm.Budget // nil without a bound
+	day    *dayBook    // nil where nothing is paid, or without a ledger
+	spent  llm.Spend   // by earlier executions
 	disk   *cache.Disk // nil without a cache
 }
 
@@ -82,18 +84,26 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 		models = append(models, conn.model)
 	}
 	var below llm.Client = limited
-	most := llm.Spend{CostUSD: cfg.Limits.MaxCost, Calls: int64(cfg.Limits.MaxCalls)}
-	if most != (llm.Spend{}) {
-		b, err := llm.NewBudget(llm.BudgetConfig{
-			Max: most, Price: price.Cost, Models: models, Log: log,
-			Spent: llm.Spend(opt.spent),
-		}, below)
+	most := llm.Spend{CostUSD: cfg.Limits.MaxCost, Calls: int64(cfg.Limits.MaxCalls), Tokens: int64(cfg.Limits.MaxTokens)}
+	c.spent = llm.Spend(opt.spent)
+	if !offline(cfg) {
+		if c.day, err = a.openDayBook(cfg, opt.dir, log); err != nil {
+			return c, err
+		}
+	}
+	if l := cfg.Limits; most != (llm.Spend{}) || l.MaxCostPerSample+l.MaxCostPerDay > 0 {
+		bounds := llm.BudgetConfig{Max: most, MaxPerSample: l.MaxCostPerSample, Price: price.Cost, Models: models, Log: log, Spent: c.spent}
+		if c.day != nil && l.MaxCostPerDay > 0 {
+			bounds.Lease = c.day.lease
+		}
+		b, err := llm.NewBudget(bounds, below)
 		if err != nil {
 			return c, &exitError{code: exitUsage, err: err, hint: "give judge.price_input and judge.price_output, or those of the judge in [[judges]], in US dollars per million tokens, or leave --max-cost out"}
 		}
 		below, c.budget = b, b
 	}
 	tried := router{}
+	bound := &llm.RetryBound{Ratio: cfg.Limits.MaxAttemptRatio}
 	for _, conn := range conns {
 		if conn.backend == nil && len(conns) > 1 {
 			// Beside judges that are paid, the offline one is none: it has no tokens,
@@ -101,12 +111,12 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 			tried[conn.connKey] = conn.client
 			continue
 		}
-		retry := llm.NewRetry(llm.RetryConfig{MaxAttempts: cfg.Limits.MaxAttempts, MaxWait: cfg.Limits.MaxWait, Stop: conn.stop, Log: log}, below)
+		retry := llm.NewRetry(llm.RetryConfig{Bound: bound, MaxAttempts: cfg.Limits.MaxAttempts, MaxWait: cfg.Limits.MaxWait, Stop: conn.stop, Log: log}, below)
 		tried[conn.connKey] = &llm.Outage{Limit: max(llm.DefaultOutage, cfg.Limits.Concurrency), Stop: conn.stop, Next: retry}
 	}
 	var counter cost.Counter
 	var next llm.Client = &llm.WholePrompt{Next: tried, Log: log, Count: func(req *llm.Request) int { return counter.CountRequest(req).Total }}
-	if most.CostUSD > 0 || cfg.Limits.TokensPerMinute > 0 {
+	if l := cfg.Limits; most.CostUSD > 0 || most.Tokens > 0 || l.TokensPerMinute > 0 || l.MaxCostPerSample+l.MaxCostPerDay > 0 {
 		next = counted(next, &counter)
 	}
 	if cfg.Run.Preflight {
@@ -145,6 +155,9 @@ func (a *app) newDryChain(cfg *config.Config, plan func(llm.Planned), log *slog.
 // cache by then.
 func (c *chain) close() error {
 	var errs []error
+	if c.day != nil {
+		errs = append(errs, c.day.settle(c.paidHere()))
+	}
 	for _, conn := range c.conns {
 		if conn.batch != nil {
 			errs = append(errs, conn.batch.Close())
@@ -154,6 +167,15 @@ func (c *chain) close() error {
 		errs = append(errs, c.disk.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// paidHere is what this process has spent, in US dollars: by the budget, which
+// reckons with the worst where nothing was told, or else as far as it is known.
+func (c *chain) paidHere() float64 {
+	if c.budget != nil {
+		return max(c.budget.Spent().CostUSD-c.spent.CostUSD, 0)
+	}
+	return c.meter.Snapshot().Total.CostUSD
 }
 
 func warnStore(log *slog.Logger) func(error) {
@@ -166,7 +188,13 @@ func warnStore(log *slog.Logger) func(error) {
 func counted(next llm.Client, counter *cost.Counter) llm.Client {
 	return llm.ClientFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 		r := *req
-		r.PromptTokens = counter.CountRequest(req).Total
+		n := counter.CountRequest(req)
+		r.PromptTokens = n.Total
+		if !n.Own { // a vocabulary that is not known makes no more tokens than bytes
+			for _, m := range req.Messages {
+				r.MostPromptTokens += len(m.Content)
+			}
+		}
 		return next.Complete(ctx, &r)
 	})
 }

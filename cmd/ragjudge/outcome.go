@@ -35,6 +35,12 @@ func (x *scoring) stopReason(ctx context.Context, stats run.Stats, err error) er
 	case err != nil:
 		return &exitError{code: exitInternal, err: err, hint: resume}
 	}
+	if x.chain != nil && x.chain.budget != nil {
+		if n := x.chain.budget.SampleRefusals(); n > 0 {
+			return &exitError{code: exitStopped, err: fmt.Errorf("stopped: %d calls were not made, because their samples had spent what one sample may (limits.max_cost_per_sample)", n),
+				hint: "their samples have no score and stay to be done; raise the bound and start the same command again"}
+		}
+	}
 	return nil
 }
 

@@ -166,7 +166,12 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		defer cancel()
 		stats, runErr = x.dir.Execute(hard, src, run.Options{
 			Metrics: list, Workers: workers(cfg), Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: tracker(offline(cfg)),
-			OnRow: func(*eval.Result, run.Usage) { prog.Row() },
+			OnRow: func(*eval.Result, run.Usage) {
+				prog.Row()
+				if x.chain.budget == nil {
+					x.chain.day.note(x.chain.meter.Snapshot().Total.CostUSD)
+				}
+			},
 			OnPanic: func(metric string, row int, reason string) {
 				log.Error("a metric failed by a fault of ragjudge; please report it", "metric", metric, "row", row, "panic", reason)
 			},
