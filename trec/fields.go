@@ -2,7 +2,9 @@ package trec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -18,15 +20,15 @@ const maxColumns = 6
 // It is where most of the time goes: no byte but the last columns' is looked at
 // twice.
 func split(b []byte, i int, columns *[maxColumns][]byte) (n, next int) {
-	for {
-		for i < len(b) && b[i] <= ' ' && blank[b[i]] {
-			i++
-		}
-		if i == len(b) {
-			return n, i
-		}
-		if b[i] == '\n' {
-			return n, i + 1
+	for i < len(b) {
+		if c := b[i]; c <= ' ' {
+			if c == '\n' {
+				return n, i + 1
+			}
+			if blank[c] {
+				i++
+				continue
+			}
 		}
 		if n == maxColumns { // what is behind the last column has no say
 			if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {
@@ -35,12 +37,48 @@ func split(b []byte, i int, columns *[maxColumns][]byte) (n, next int) {
 			return n, len(b)
 		}
 		start := i
-		for i < len(b) && (b[i] > ' ' || !blank[b[i]] && b[i] != '\n') {
-			i++
+		if i+8 <= len(b) { // columnEnd for a column of less than eight bytes, the usual one
+			if low := belowColumn(binary.LittleEndian.Uint64(b[i:])); low != 0 {
+				i += bits.TrailingZeros64(low) / 8
+			} else {
+				i += 8
+			}
+		}
+		if i == len(b) || b[i] != ' ' && b[i] != '\n' {
+			i = columnEnd(b, i)
 		}
 		columns[n] = b[start:i]
 		n++
 	}
+	return n, i
+}
+
+// belowColumn marks the first of eight bytes that is not above a blank, by the
+// highest bit of that byte: subtracting takes a borrow from each of those, and
+// the lowest that shows one is the first of them. 0 is none.
+func belowColumn(x uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	return (x - (' '+1)*ones) &^ x & highs
+}
+
+// columnEnd returns where the column ends that goes on at i.
+func columnEnd(b []byte, i int) int {
+	for i+8 <= len(b) {
+		low := belowColumn(binary.LittleEndian.Uint64(b[i:]))
+		if low == 0 {
+			i += 8
+			continue
+		}
+		i += bits.TrailingZeros64(low) / 8
+		if blank[b[i]] || b[i] == '\n' {
+			return i
+		}
+		i++ // a control character is part of the column
+	}
+	for i < len(b) && !blank[b[i]] && b[i] != '\n' {
+		i++
+	}
+	return i
 }
 
 // powers are the powers of ten that a float64 holds exactly.

@@ -362,3 +362,37 @@ func TestChoose(t *testing.T) {
 		}
 	}
 }
+
+// TestSplit holds the splitting of lines against a plain one.
+func TestSplit(t *testing.T) {
+	plain := func(b []byte) (columns []string, next int) {
+		next = len(b)
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			b, next = b[:i], i+1
+		}
+		start := -1
+		for i, c := range append(bytes.Clone(b), ' ') {
+			switch isBlank := strings.IndexByte(" \t\v\f\r", c) >= 0; {
+			case isBlank && start >= 0:
+				columns, start = append(columns, string(b[start:i])), -1
+			case !isBlank && start < 0:
+				start = i
+			}
+		}
+		return columns, next
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		b := []byte(strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "document-1", "Q0", "\x00", "\x01", "\x1f", "\x7f", "\x80\xff", "!", " ", "  ", "\t", "\v", "\f", "\r", "\n"})).Draw(t, "text"), ""))
+		want, wantNext := plain(b)
+		var columns [maxColumns][]byte
+		n, next := split(b, 0, &columns)
+		if n != min(len(want), maxColumns) || next != wantNext {
+			t.Fatalf("%q: %d columns, next at %d, want %q and %d", b, n, next, want, wantNext)
+		}
+		for i, c := range columns[:n] {
+			if string(c) != want[i] {
+				t.Fatalf("%q: column %d is %q, want %q", b, i, c, want[i])
+			}
+		}
+	})
+}
