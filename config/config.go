@@ -168,6 +168,10 @@ type Judge struct {
 	OmitTemperature bool
 	// MaxTokens bounds one reply, in tokens. Default: 2048; at least 1.
 	MaxTokens int
+	// MaxInputTokens is the longest prompt that the model takes, in tokens; a sample
+	// that needs a longer one is judged in several calls. 0 (the default) is what
+	// the price table says of the model, and else no bound.
+	MaxInputTokens int
 	// Seed is sent with every request, if it is set.
 	Seed *int
 	// Timeout is the deadline of one call. Default: 60s; 1ms to 24h.
@@ -285,6 +289,11 @@ type Prompts struct {
 	Examples string
 	// Rubric holds further rules, by template or by metric.
 	Rubric map[string]string
+	// For holds [prompts.<metric>], by template or by metric.
+	For map[string]Tuning
+	// MaxItems is the most items that one call asks for verdicts on; more are asked
+	// for in several calls. 0 (the default) is no bound.
+	MaxItems int
 }
 
 // Gate is [gates.<metric>]: what a metric must reach for the run to succeed.
@@ -340,7 +349,7 @@ func Default() *Config {
 		Limits:  Limits{Concurrency: 64, MaxAttempts: 6, MaxWait: 5 * time.Minute, MaxAttemptRatio: 2, Grace: 20 * time.Second},
 		Batch:   Batch{Samples: 10_000, Quiet: 5 * time.Second, Poll: 30 * time.Second, MaxRequests: 50_000, MaxBytes: 48 << 20, Expired: "batch"},
 		Cache:   Cache{Mode: "read_write"},
-		Prompts: Prompts{Rubric: map[string]string{}},
+		Prompts: Prompts{Rubric: map[string]string{}, For: map[string]Tuning{}},
 		Metric:  map[string]map[string]any{},
 		Gates:   map[string]Gate{},
 		Output:  Output{Worst: 5},

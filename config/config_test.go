@@ -103,6 +103,7 @@ func TestEveryKey(t *testing.T) {
 		"limits.max_calls": {"7", "7"}, "limits.max_tokens": {"8", "8"}, "limits.max_cost_per_sample": {"0.25", "0.25"}, "limits.max_cost_per_day": {"9.5", "9.5"},
 		"limits.max_attempt_ratio": {"1.5", "1.5"}, "limits.grace": {`"0s"`, "0s"}, "cache.path": {`"/c"`, "/c"}, "cache.mode": {`"off"`, "off"},
 		"prompts.dir": {`"/p"`, "/p"}, "prompts.domain": {`"Law."`, "Law."}, "prompts.language": {`"German"`, "German"},
+		"prompts.max_items": {"6", "6"}, "judge.max_input_tokens": {"9000", "9000"},
 		"prompts.examples": {`"/e"`, "/e"}, "output.dir": {`"o"`, "o"}, "output.worst": {"0", "0"}, "run.retry": {`"none"`, "none"},
 		"judge.extra_body": {`{ top_k = 20, a = { b = [true, "x", 0.5] } }`, `{"top_k": 20, "a": {"b": [true, "x", 0.5]}}`},
 		"judge.vote":       {`"median"`, "median"}, "judge.trials": {"3", "3"}, "judge.max_disagreement": {"0.5", "0.5"},

@@ -40,6 +40,7 @@ var settings = []setting{
 	{"judge.temperature", func(c *Config) value { return numberAt(&c.Judge.Temperature, 0, 2) }},
 	{"judge.omit_temperature", func(c *Config) value { return flag{&c.Judge.OmitTemperature} }},
 	{"judge.max_tokens", func(c *Config) value { return integerAt(&c.Judge.MaxTokens, 1, 10_000_000) }},
+	{"judge.max_input_tokens", func(c *Config) value { return integerAt(&c.Judge.MaxInputTokens, 0, 1_000_000_000) }},
 	{"judge.seed", func(c *Config) value {
 		return integer{put: func(n int64) { i := int(n); c.Judge.Seed = &i }, get: func() any { return c.Judge.Seed }, min: math.MinInt, max: math.MaxInt}
 	}},
@@ -107,6 +108,7 @@ var settings = []setting{
 	{"prompts.domain", func(c *Config) value { return text{p: &c.Prompts.Domain} }},
 	{"prompts.language", func(c *Config) value { return text{p: &c.Prompts.Language} }},
 	{"prompts.examples", func(c *Config) value { return path{p: &c.Prompts.Examples} }},
+	{"prompts.max_items", func(c *Config) value { return integerAt(&c.Prompts.MaxItems, 0, 1_000_000) }},
 }
 
 // table is a key whose table has names of the user's own.
@@ -140,9 +142,13 @@ func Keys() []string {
 	for _, s := range settings {
 		keys = append(keys, s.key)
 	}
-	return append(keys,
+	keys = append(keys,
 		"gates.<metric>.min", "gates.<metric>.min_coverage", "metric.<name>.<option>",
-		"dataset.columns.<field>", "judge.headers.<name>", "prompts.rubric.<name>", judgesTable+".<setting>")
+		"dataset.columns.<field>", "judge.headers.<name>", "prompts.rubric.<name>")
+	for _, k := range tuningKeys {
+		keys = append(keys, "prompts.<metric>."+k)
+	}
+	return append(keys, judgesTable+".<setting>")
 }
 
 func findSetting(key string) (setting, bool) {

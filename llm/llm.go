@@ -69,6 +69,9 @@ type Request struct {
 	// Extra are further members of the request's body, as a JSON object in the
 	// one spelling of CanonicalExtra; nil for none.
 	Extra json.RawMessage `json:"extra,omitempty"`
+	// TopLogprobs asks for so many alternatives of each token of the reply, at most
+	// MaxTopLogprobs; 0 for none. A server that gives none is asked without.
+	TopLogprobs int `json:"top_logprobs,omitempty"`
 	// Trial numbers repeats of one request that must not share an answer.
 	Trial int `json:"trial,omitempty"`
 
@@ -77,6 +80,9 @@ type Request struct {
 	// Check reports why a reply can't be used: it decides whether the reply is
 	// stored, and a stored reply that fails it is a miss. Nil accepts any.
 	Check func(*Response) error `json:"-"`
+	// LogprobsOf are the words whose tokens keep their alternatives in the reply;
+	// nil keeps those of every token. It must be the same for equal requests.
+	LogprobsOf []string `json:"-"`
 	// PromptTokens is the number of input tokens where known, for the limiter
 	// and the budget; 0 lets them estimate.
 	PromptTokens int `json:"-"`
@@ -125,6 +131,9 @@ type Response struct {
 	Model string `json:"model,omitempty"`
 	// Fingerprint is the server's system_fingerprint.
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// Logprobs are the alternatives of those tokens of the content that were asked
+	// for, in their order; nil where the server gives none.
+	Logprobs *Alternatives `json:"logprobs,omitempty"`
 	// Usage is what the server said the reply took.
 	Usage Usage `json:"usage"`
 	// Cached reports that the reply came from the store or from an identical

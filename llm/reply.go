@@ -29,6 +29,7 @@ type choice struct {
 	Message      json.RawMessage `json:"message"`
 	Delta        json.RawMessage `json:"delta"` // of a stream
 	Text         json.RawMessage `json:"text"`  // of servers that take a chat for a completion
+	Logprobs     json.RawMessage `json:"logprobs"`
 }
 
 // message is the choice's message; false if it has none.
@@ -87,6 +88,7 @@ func decodeReply(x *exchange) (*Response, diagnosis) {
 	var refused string
 	resp.Content, refused = content(m.Content)
 	resp.Refusal = cmp.Or(resp.Refusal, refused)
+	resp.Logprobs = logprobsOf(c.Logprobs, resp.Content)
 	if strings.TrimSpace(resp.Content) == "" {
 		resp.Reasoning = cmp.Or(text(m.Reasoning), text(m.ReasoningContent), text(m.Thinking))
 	}
