@@ -26,6 +26,9 @@ type RatingDetail struct {
 	Rating int `json:"rating"`
 	// Reason is the judge's own, as it came.
 	Reason string `json:"reason,omitempty"`
+	// Weighted is the mean of the levels by their probabilities, where the metric
+	// asks for it and the endpoint tells them.
+	Weighted *float64 `json:"weighted,omitempty"`
 }
 
 type answerRelevance struct{ panel Panel }

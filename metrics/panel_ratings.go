@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/ragjudge/ragjudge/eval"
@@ -17,8 +18,30 @@ type RatingsDetail struct {
 	Bounds *Bounds `json:"bounds,omitempty"`
 }
 
+// valueOf is the score of a rating: between those of its neighbours where it is
+// weighted.
+func valueOf(r judge.Rating, value func(int) float64) float64 {
+	if r.Weighted == nil {
+		return value(r.Rating)
+	}
+	below := int(math.Floor(*r.Weighted))
+	share := *r.Weighted - float64(below)
+	if share == 0 {
+		return value(below)
+	}
+	return value(below) + share*(value(below+1)-value(below))
+}
+
+// notWeighted flags a score of ratings that were to be weighted and are not all.
+func notWeighted(score eval.Score, a judge.Ask, there ...judge.Rating) eval.Score {
+	if a.Weighted && score.Status == eval.Scored && slices.ContainsFunc(there, func(r judge.Rating) bool { return r.Weighted == nil }) {
+		return score.Flagged(FlagNotWeighted)
+	}
+	return score
+}
+
 // rating asks every seat for a rating and makes a score of them; value is the
-// score of one rating. It is rising.
+// score of one rating. It is linear.
 func (p Panel) rating(ctx context.Context, a judge.Ask, value func(rating int) float64) (eval.Score, error) {
 	one := func(ctx context.Context, j Judge) (judge.Rating, error) { return j.Rate(ctx, a) }
 	if len(p.Seats) == 1 {
@@ -26,7 +49,7 @@ func (p Panel) rating(ctx context.Context, a judge.Ask, value func(rating int) f
 		if err != nil {
 			return unjudged(ctx, err, nil)
 		}
-		return eval.Value(value(r.Rating)).WithDetail(RatingDetail(r)), nil
+		return notWeighted(eval.Value(valueOf(r, value)).WithDetail(RatingDetail(r)), a, r), nil
 	}
 	got, errs, err := askSeats(ctx, p, one)
 	if err != nil {
@@ -39,10 +62,10 @@ func (p Panel) rating(ctx context.Context, a judge.Ask, value func(rating int) f
 			continue
 		}
 		there = append(there, r)
-		b.value(i, value(r.Rating))
+		b.value(i, valueOf(r, value))
 		b.seats[i].Rating, b.seats[i].Reason = &r.Rating, r.Reason
 	}
-	return b.close(b.rate(there, value), nil, equalPairs(there), 0), nil
+	return b.close(notWeighted(b.rate(there, value), a, there...), nil, equalPairs(there), 0), nil
 }
 
 // rate makes the score of the seats with ratings.
@@ -66,16 +89,30 @@ func (b *ballot) rate(there []judge.Rating, value func(int) float64) eval.Score 
 	}
 	for _, r := range there {
 		if 2*said[r.Rating] > len(b.seats) {
-			return eval.Value(value(r.Rating)).WithDetail(RatingDetail(r))
+			return eval.Value(b.majority(r.Rating, there, value)).WithDetail(RatingDetail{Rating: r.Rating, Reason: r.Reason})
 		}
 	}
 	if b.lack != nil && 2*(most+b.missing) > len(b.seats) {
 		return *b.lack
 	}
 	all := sortedRatings(there)
-	bounds := Bounds{value(all[0]), value(all[len(all)-1])}
+	low, high := value(all[0]), value(all[len(all)-1])
+	bounds := Bounds{min(low, high), max(low, high)}
 	return eval.Without(eval.Unscored, "%s: the seats have no majority for a rating; the score lies between %s and %s",
 		reasonTie, short(bounds.Low), short(bounds.High)).WithDetail(RatingsDetail{Bounds: &bounds})
+}
+
+// majority is the mean score of the seats that gave the rating: they differ only
+// where they are weighted.
+func (b *ballot) majority(rating int, there []judge.Rating, value func(int) float64) float64 {
+	var all []float64
+	for _, r := range there {
+		if r.Rating == rating {
+			all = append(all, valueOf(r, value))
+		}
+	}
+	slices.Sort(all)
+	return combine(VoteMean, all)
 }
 
 func sortedRatings(there []judge.Rating) []int {

@@ -25,7 +25,8 @@ import (
 type session struct {
 	cfg     *config.Config
 	prompts *prompts.Set
-	names   []string // of the metrics, canonical, in configured order
+	defs    map[string]metrics.Definition // the metrics that the configuration defines
+	names   []string                      // of the metrics, canonical, in configured order
 	options map[string]metrics.Options
 	judged  bool
 	gates   []report.Gate
@@ -36,9 +37,10 @@ type session struct {
 func newSession(cfg *config.Config) (*session, error) {
 	s := &session{cfg: cfg, options: map[string]metrics.Options{}}
 	var errs []error
-	set, err := loadPrompts(cfg)
+	defs, err := definitions(cfg)
+	errs, s.defs = append(errs, err), defs
+	s.prompts, err = promptSet(cfg, defs)
 	errs = append(errs, err)
-	s.prompts = set
 	errs = append(errs, s.chooseMetrics(), s.checkSections(), s.chooseGates(), s.checkJudge())
 	if err := errors.Join(errs...); err != nil {
 		return nil, usageError(err)
@@ -67,22 +69,6 @@ func (s *session) checkJudge() error {
 	return errors.Join(errs...)
 }
 
-func loadPrompts(cfg *config.Config) (*prompts.Set, error) {
-	opt := prompts.Options{Dir: cfg.Prompts.Dir, Domain: cfg.Prompts.Domain, Language: cfg.Prompts.Language, Rubric: cfg.Prompts.Rubric}
-	if cfg.Prompts.Examples != "" {
-		ex, err := prompts.ReadExamples(cfg.Prompts.Examples)
-		if err != nil {
-			return nil, usageError(fmt.Errorf("%s: prompts.examples: %w", cfg.Place("prompts.examples"), err))
-		}
-		opt.Examples = ex
-	}
-	set, err := prompts.Load(opt)
-	if err != nil {
-		return nil, usageError(err)
-	}
-	return set, nil
-}
-
 // stand-in for the judge while metrics are only checked.
 var noJudge = judge.New(judge.Config{})
 
@@ -93,13 +79,20 @@ func (s *session) chooseMetrics() error {
 		bad("metrics", errors.New("no metric is named; \"ragjudge metrics\" lists them, and \"ragjudge init\" writes a configuration to start from"))
 	}
 	for _, given := range s.cfg.Metrics {
-		name, err := metrics.Canonical(given)
+		if metrics.IsDefinition(s.cfg.Metric[given]) && s.defs[given].Name == "" {
+			continue // definitions tells what is wrong with it, with its place
+		}
+		name, err := s.canonical(given)
 		if err != nil {
 			bad("metrics", err)
 			continue
 		}
 		if slices.Contains(s.names, name) {
 			bad("metrics", fmt.Errorf("%s is named twice", name))
+			continue
+		}
+		if _, own := s.defs[name]; own {
+			s.names, s.options[name], s.judged = append(s.names, name), metrics.Options{}, true
 			continue
 		}
 		f, err := metrics.FamilyOf(name)
@@ -163,6 +156,9 @@ func (s *session) metricOptions(name string) (opt metrics.Options, err error) {
 func (s *session) checkSections() error {
 	var errs []error
 	for _, given := range slices.Sorted(maps.Keys(s.cfg.Metric)) {
+		if metrics.IsDefinition(s.cfg.Metric[given]) {
+			continue // of a metric of the user's own, which definitions checks
+		}
 		_, err := metrics.Options{}.With(given, s.cfg.Metric[given])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: [metric.%s]: %w", s.cfg.Place("metric."+given), given, err))
@@ -175,7 +171,7 @@ func (s *session) chooseGates() error {
 	var errs []error
 	for _, given := range slices.Sorted(maps.Keys(s.cfg.Gates)) {
 		g := s.cfg.Gates[given]
-		name, err := metrics.Canonical(given)
+		name, err := s.canonical(given)
 		if err == nil && !slices.Contains(s.names, name) {
 			err = fmt.Errorf("a gate on %s, which is not among the metrics of the run: %s", name, strings.Join(s.names, ", "))
 		}
@@ -201,7 +197,11 @@ func (s *session) metrics(p metrics.Panel) ([]eval.Metric, []eval.Info, error) {
 	for _, name := range s.names {
 		opt := s.options[name]
 		opt.Panel = p
-		m, err := metrics.New(name, opt)
+		made := func() (eval.Metric, error) { return metrics.New(name, opt) }
+		if d, own := s.defs[name]; own {
+			made = func() (eval.Metric, error) { return d.Metric(opt) }
+		}
+		m, err := made()
 		if err != nil {
 			return nil, nil, usageError(err)
 		}
@@ -262,6 +262,9 @@ func (s *session) uses(template string) bool {
 // settings shows the options of a metric as they are configured, empty for
 // the defaults.
 func (s *session) settings(name string) string {
+	if d, own := s.defs[name]; own {
+		return fmt.Sprintf(", %s, definition sha256:%s", d.Kind, d.Hash())
+	}
 	var out string
 	for _, given := range s.sections(name) {
 		keys := s.cfg.Metric[given]
