@@ -317,7 +317,7 @@ func (l *Limiter) refused(p *place, e *Error, now time.Time) {
 	l.notes.info(now, "all calls wait", "wait", until.Sub(now).Round(time.Millisecond), "reason", "refused: "+e.Code, "told", e.RetryAfter)
 
 	what, own, r, base := "requests", &l.pace, &l.requests, l.base()
-	if l.aboutTokens(e) {
+	if l.aboutTokens(e, now) {
 		what, own, r, base = "tokens", &l.volume, &l.tokens, l.baseTokens()
 		own.unit = max(p.tokens, 1)
 	}
@@ -376,10 +376,19 @@ func busy(e *Error) bool {
 }
 
 // aboutTokens reports a refusal that says that it is about tokens, or that can
-// be about nothing else.
-func (l *Limiter) aboutTokens(e *Error) bool {
+// be about nothing else: where it names neither, and the only limit that is known
+// is one of tokens that is nearly used up.
+func (l *Limiter) aboutTokens(e *Error, now time.Time) bool {
 	m := strings.ToLower(e.Message)
-	return strings.Contains(m, "token") && !strings.Contains(m, "request")
+	if strings.Contains(m, "request") {
+		return false
+	}
+	if strings.Contains(m, "token") {
+		return true
+	}
+	l.tokens.recent.prune(now)
+	known := l.baseTokens()
+	return l.base() == 0 && known > 0 && l.tokens.recent.sum >= known*holdShare
 }
 
 // base returns the limit of requests that is configured or learnt, or 0.
