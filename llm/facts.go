@@ -48,7 +48,7 @@ func factsOf(status int, h http.Header, body []byte) facts {
 		f.html = true
 		w.page(trimmed)
 	case strings.HasPrefix(lower, "<") && w.xml(trimmed):
-	case decodeNumber(trimmed, &v) == nil:
+	case decodeNumber(trimmed, &v) == nil && !startsAsNumber(trimmed, v):
 		if _, ok := v.(string); ok {
 			w.walk("message", v, 0)
 			break
@@ -79,6 +79,16 @@ func decodeNumber(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	return d.Decode(v)
+}
+
+// startsAsNumber reports a text of which only the first word is JSON: "429
+// Resource exhausted".
+func startsAsNumber(b []byte, v any) bool {
+	switch v.(type) {
+	case string, []any, map[string]any:
+		return false
+	}
+	return bytes.ContainsAny(b, " \t\r\n:,;")
 }
 
 // factWalk gathers the facts of one body.
