@@ -190,7 +190,7 @@ func wantSame(t *testing.T, got, want string) {
 func TestGdeval(t *testing.T) {
 	for _, p := range pairs {
 		t.Run(p.name, func(t *testing.T) {
-			golden := readShared(t, "README.md") // skips where nothing is
+			readShared(t, "README.md") // skips where nothing is
 			golden, err := os.ReadFile(shared + "golden/" + p.name + ".gdeval.k10.csv")
 			if os.IsNotExist(err) {
 				t.Skip("gdeval was not run on it")
