@@ -68,8 +68,9 @@ func ReadExamples(path string) ([]Example, error) {
 	return examples, errors.Join(problems...)
 }
 
-// where says where the example stands, the i-th from 0 of its list.
-func (e Example) where(i int) string {
+// Where says where the example stands, the i-th from 0 of its list: file and line
+// if it came from a file.
+func (e Example) Where(i int) string {
 	if e.place == "" {
 		return fmt.Sprintf("example %d", i+1)
 	}
@@ -81,7 +82,7 @@ func addExamples(examples []Example, specs []spec, forms map[string]Form, over m
 	var problems []error
 	count := map[string]int{}
 	for i, e := range examples {
-		e.place = e.where(i)
+		e.place = e.Where(i)
 		k := slices.IndexFunc(specs, func(sp spec) bool { return sp.name == e.Prompt })
 		if k < 0 {
 			problems = append(problems, fmt.Errorf("%s: no prompt template %q%s", e.place, e.Prompt, didYouMean(e.Prompt, namesOf(specs))))

@@ -25,7 +25,11 @@ func (w Warning) String() string { return fmt.Sprintf("%s:%d: %s", w.Path, w.Lin
 const tailLimit = 200
 
 // almost matches what was probably meant as a placeholder.
-var almost = regexp.MustCompile(`\{\{\s*([A-Za-z_]+)\s*\}\}|\{\s*([A-Za-z_]+)\s*\}|<<\s*([A-Za-z_]+)\s*>>|\$\{?([A-Za-z_]+)\}?`)
+var almost = regexp.MustCompile(`\{\{[-~#^/>&!]?\s*([\pL_]+)[^{}"'\n]*\}\}|\{%[^{}\n]*%\}|\{\s*([A-Za-z_]+)\s*\}|<<\s*([A-Za-z_]+)\s*>>|\$\{?([A-Za-z_]+)\}?`)
+
+// foreign matches what another tool would evaluate, and which is sent to the
+// judge as it stands: {{ name }}, {{name | filter}}, {{user.name}}, {% if %}.
+var foreign = regexp.MustCompile(`^\{\{[-~#^/>&!]?\s*[A-Za-z_][^{}"']*\}\}$|^\{%.*%\}$`)
 
 // lint reviews a template whose additions are already in it.
 func lint(t *Template, o overlay) []Warning {
@@ -75,9 +79,11 @@ func lintLiterals(pieces []piece, warn func(int, string, ...any)) {
 			if peer := peerNames[name]; peer != "" {
 				name = peer
 			}
+			line := p.line + strings.Count(p.text[:m[0]], "\n")
 			if slices.Contains(allNames, name) {
-				line := p.line + strings.Count(p.text[:m[0]], "\n")
 				warn(line, "%s is literal text; the placeholder is {{%s}}", found, name)
+			} else if foreign.MatchString(found) {
+				warn(line, "%s is literal text and no placeholder, which is {{name}} with a known name and nothing else%s", found, didYouMean(name, allNames))
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func examplesFor(key string, examples []Example, specs []spec) ([]Example, []err
 			e.Prompt = names[0]
 		}
 		if !slices.Contains(names, e.Prompt) {
-			problems = append(problems, fmt.Errorf("%s: the example is for %q, but it is given for %s, whose templates are %s", e.where(i), e.Prompt, key, strings.Join(names, ", ")))
+			problems = append(problems, fmt.Errorf("%s: the example is for %q, but it is given for %s, whose templates are %s", e.Where(i), e.Prompt, key, strings.Join(names, ", ")))
 			e.Prompt = ""
 		}
 	}

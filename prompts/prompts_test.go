@@ -423,3 +423,32 @@ func TestExport(t *testing.T) {
 		t.Error("a refused export wrote a file")
 	}
 }
+
+// What another tool would evaluate, and this one sends as it stands, is told
+// whether or not its name is known here.
+func TestLintForeignSyntax(t *testing.T) {
+	for text, want := range map[string]string{
+		"{{ expected }}":          "the placeholder is {{reference}}",
+		"{{ verdict_style }}":     "no placeholder",
+		"{{purpose | trim}}":      "no placeholder",
+		"{{user.name}}":           "no placeholder",
+		"{{#if reference}}x":      "no placeholder",
+		"{% for c in contexts %}": "no placeholder",
+		"{{retrieved-contexts}}":  "no placeholder",
+		`{"a": {{"b": 1}}}`:       "",
+		`{{"name"}} {{}} {x}`:     "",
+		"{\n{{\"verdicts\": []}}": "",
+	} {
+		dir := write(t, map[string]string{"claims/split.md": "---\nversion: 1\n---\n[system]\nLook.\n" + text + "\n{{language}} {{reply_format}}\n[user]\n{{text}}\n"})
+		var got []string
+		for _, w := range load(t, prompts.Options{Dir: dir}).Lint() {
+			got = append(got, w.Message)
+		}
+		switch {
+		case want == "" && len(got) > 0:
+			t.Errorf("%s: warned of for nothing: %q", text, got)
+		case want != "" && (len(got) != 1 || !strings.Contains(got[0], want)):
+			t.Errorf("%s: got %q, want one about %q", text, got, want)
+		}
+	}
+}

@@ -6,36 +6,43 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragjudge/ragjudge/config"
 	"github.com/ragjudge/ragjudge/prompts"
 )
 
 func (a *app) promptsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prompts",
-		Short: "List, show, export and check the prompt templates",
+		Short: "List, show, export, render, check, compare and test the prompt templates",
 		Long: `The prompt templates are text files, <metric>/<step>.md. A folder with some of
 them, named by --dir or by prompts.dir in the configuration, overrides the
 built-in ones.`,
 	}
-	var dir, config string
+	var dir, path string
 	c.PersistentFlags().StringVar(&dir, "dir", "", "a folder with templates of your own")
-	c.PersistentFlags().StringVarP(&config, "config", "c", "", "take the prompt settings from this configuration")
-	load := func() (*prompts.Set, error) {
-		if config == "" {
-			set, err := prompts.Load(prompts.Options{Dir: dir})
-			if err != nil {
-				return nil, usageError(err)
-			}
-			return set, nil
+	c.PersistentFlags().StringVarP(&path, "config", "c", "", "take the prompt settings from this configuration")
+	// Without --config there is none: the commands that need no judge and no
+	// dataset are about the templates alone.
+	settings := func() (*config.Config, error) {
+		cfg, err := a.configFile(path, nil)
+		if err == nil && dir != "" {
+			cfg.Prompts.Dir = dir
 		}
-		cfg, err := a.loadConfig(config, nil)
+		return cfg, err
+	}
+	load := func() (*prompts.Set, error) {
+		cfg, err := settings()
 		if err != nil {
 			return nil, err
 		}
-		if dir != "" {
+		return loadPrompts(cfg)
+	}
+	judged := func() (*config.Config, error) {
+		cfg, err := a.loadConfig(path, nil)
+		if err == nil && dir != "" {
 			cfg.Prompts.Dir = dir
 		}
-		return loadPrompts(cfg)
+		return cfg, err
 	}
 
 	list := &cobra.Command{
@@ -86,21 +93,6 @@ built-in ones.`,
 			return nil
 		},
 	}
-	lint := &cobra.Command{
-		Use: "lint", Short: "Check the templates: errors fail, doubts are listed", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			set, err := load()
-			if err != nil {
-				return err
-			}
-			warnings := set.Lint()
-			for _, w := range warnings {
-				fmt.Fprintln(a.out, w)
-			}
-			_, err = fmt.Fprintf(a.out, "%d templates, no errors, %d warnings\n", len(set.List()), len(warnings))
-			return err
-		},
-	}
-	c.AddCommand(list, show, export, lint)
+	c.AddCommand(list, show, export, a.promptsRenderCommand(&path, &dir), a.promptsLintCommand(settings), a.promptsDiffCommand(settings), a.promptsTestCommand(judged))
 	return c
 }
