@@ -67,6 +67,12 @@ func refuses(names ...string) func(facts) bool {
 // and the address; and, at the end, what the status alone tells.
 var rules = []rule{
 	{when: func(f facts) bool { return f.html && f.status < 300 }, kind: Fatal, code: "not_an_api", hint: "a web page answers there: " + hintURL},
+	{when: func(f facts) bool {
+		return f.status < 500 && f.says("request was sent to https port", "http request to an https server")
+	}, kind: Fatal, code: "no_tls", hint: "the endpoint speaks TLS there; judge.base_url must begin with https:// for it"},
+	{when: func(f facts) bool {
+		return f.status < 500 && f.says("unexpected endpoint or method", "unknown endpoint")
+	}, kind: Fatal, code: "not_found", hint: hintURL},
 	{when: status(http.StatusProxyAuthRequired), kind: Fatal, code: "proxy_auth", hint: hintProxy},
 
 	{when: facts.tooLargeForLimit, adapt: changeRoom},
@@ -76,11 +82,13 @@ var rules = []rule{
 	{when: func(f facts) bool { return f.limitLike() && f.matches(perMinute) }, kind: RateLimited, code: "rate_limited"},
 	{when: facts.money, kind: Fatal, code: "insufficient_quota", hint: hintMoney},
 	{when: status(http.StatusPaymentRequired), kind: RateLimited, code: "rate_limited"}, // it passes in a short while
-	{when: func(f facts) bool { return f.limitLike() && f.matches(perMonth) }, kind: WaitTooLong, code: "usage_limit", hint: "the account's use for this period is spent; run again when it is renewed, or raise the limit at the provider"},
+	{when: func(f facts) bool {
+		return f.limitLike() && (f.matches(perMonth) || (f.code("usage_limit_reached") && (f.wait == 0 || f.wait > time.Hour)))
+	}, kind: WaitTooLong, code: "usage_limit", hint: "the account's use for this period is spent; run again when it is renewed, or raise the limit at the provider"},
 
 	{when: func(f facts) bool {
-		return f.code("content_filter", "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "datainspectionfailed", "moderation_blocked", "contentpolicyviolationerror", "block_reason", "invalid_prompt", "contentfilter", "guardrail_intervened") ||
-			(!f.html && f.matches(contentFilter))
+		return f.code("content_filter", "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "datainspectionfailed", "moderation_blocked", "contentpolicyviolationerror", "block_reason", "invalid_prompt", "contentfilter", "guardrail_intervened", "sensitivecontentdetected", "inputtextsensitivecontentdetected", "sensitive_words_detected") ||
+			f.filtered()
 	}, kind: Row, code: "content_filter", hint: "the provider's filter refuses this sample"},
 	{when: facts.overflow, adapt: changeRoom},
 	{when: facts.overflow, kind: Row, code: "context_too_long", hint: hintLong},
@@ -96,10 +104,12 @@ var rules = []rule{
 	{when: facts.aboveCeiling, kind: Row, code: "max_tokens_too_high", hint: hintReply},
 	{when: facts.noSystemRole, adapt: changeSystem},
 	{when: func(f facts) bool {
-		return f.says("contain the word 'json'", "contain the word \"json\"", "contain the word json", "contain 'json'")
+		return !f.html && wantsJSONWord.MatchString(f.text)
 	}, adapt: changeJSONWord},
 	{when: func(f facts) bool { return refuses(maxTokensWords...)(f) && !f.outOfRange() }, adapt: changeMaxTokens},
 	{when: func(f facts) bool { return f.status < 500 && f.says("max_tokens") && f.says("required", "missing") }, adapt: changeMaxTokens},
+	{when: func(f facts) bool { return f.says("no endpoints found that can handle the requested parameters") }, adapt: changeFormat},
+	{when: func(f facts) bool { return f.says("no endpoints found that can handle the requested parameters") }, adapt: changeSeed},
 	{when: refuses("top_p"), adapt: changeTopP},
 	{when: func(f facts) bool { return refuses("temperature")(f) && !f.outOfRange() }, adapt: changeTemperature},
 	{when: refuses("seed"), adapt: changeSeed},
@@ -112,6 +122,10 @@ var rules = []rule{
 	},
 		kind: Fatal, code: "bad_parameter", hint: "the endpoint does not take this judge.temperature"},
 
+	{when: func(f facts) bool { return f.status < 500 && !f.html && streamOnly.MatchString(f.text) }, kind: Fatal, code: "stream_only", hint: "this model answers in pieces only, and whole replies are asked for; take another model, or a gateway that puts them together"},
+	{when: func(f facts) bool {
+		return f.status < 500 && f.says("api version not supported", "unsupported api version")
+	}, kind: Fatal, code: "bad_api_version", hint: hintAzure},
 	{when: func(f facts) bool { return !f.html && notChat.MatchString(f.text) }, kind: Fatal, code: "not_a_chat_model", hint: "this model does not answer chats; " + hintModel},
 	{when: status(http.StatusGone), kind: Fatal, code: "model_not_found", hint: hintModel + "; this one may have been retired"},
 	{when: code("deploymentnotfound", "deployment_not_found"), kind: Fatal, code: "deployment_not_found", hint: hintAzure},
@@ -124,11 +138,11 @@ var rules = []rule{
 	{when: status(http.StatusNotFound, http.StatusMethodNotAllowed), kind: Fatal, code: "not_found", hint: hintURL},
 
 	{when: func(f facts) bool {
-		return f.status == 529 || f.code("overloaded_error", "engine_overloaded_error", "server_overloaded", "model_overloaded") || (f.status >= 429 && f.matches(overloaded))
+		return f.status == 529 || f.code("overloaded_error", "engine_overloaded_error", "server_overloaded", "model_overloaded") || ((f.status >= 424 || f.status < 300) && f.matches(overloaded))
 	},
 		kind: RateLimited, code: "overloaded"},
 	{when: func(f facts) bool {
-		return f.status == http.StatusTooManyRequests || f.code("resource_exhausted") || ((f.status >= 500 || f.status < 300) && !f.html && f.says("rate limit", "ratelimit", "too many requests"))
+		return f.status == http.StatusTooManyRequests || f.code("resource_exhausted") || ((f.status >= 500 || f.status < 300) && !f.html && f.says("rate limit", "ratelimit", "request limit")) || (!f.html && f.says("too many requests"))
 	}, kind: RateLimited, code: "rate_limited"},
 	{when: func(f facts) bool { return f.status >= 300 && f.status < 400 }, kind: Fatal, code: "redirected", hint: "the endpoint sends elsewhere; give the address that it names as judge.base_url"},
 	{when: status(http.StatusNotImplemented, http.StatusHTTPVersionNotSupported), kind: Fatal, code: "unsupported", hint: hintURL},
@@ -146,8 +160,20 @@ var rules = []rule{
 // message.
 func (f facts) noSystemRole() bool {
 	return f.says("roles must alternate", "role must alternate", "system role not supported", "developer instruction is not enabled", "one system message", "multiple system messages", "system message must be",
-		"system messages are not", "only user and assistant roles", "only user, assistant", "first message must be from user", "must start with a user message", "unexpected role system", "unknown role: system", "unknown role system") ||
+		"system messages are not", "only user and assistant roles", "only user, assistant", "first message must be from user", "must start with a user message", "alternate between user", "first message to be from user", "first message must be a user", "must start with a user", "role must be in", "should be 'user' or 'assistant'", "unexpected role system", "unknown role: system", "unknown role system") ||
 		(f.says("system role", "role 'system'", "role \"system\"", "role: system", "role `system`", "'system'", "system prompt", "system message", "system instruction") && f.says("support", "not allowed", "not permitted", "invalid", "unexpected", "is not one of", "not enabled"))
+}
+
+// filtered reports that what a sample says is refused, and not who asks, nor
+// that the filter is down.
+func (f facts) filtered() bool {
+	switch {
+	case f.html, f.status == http.StatusUnauthorized, f.status == http.StatusNotFound, f.status == http.StatusTooManyRequests:
+		return false
+	case f.status >= 500 && f.says("unavailable", "timed out", "timeout"):
+		return false
+	}
+	return f.matches(contentFilter) && !aboutAccount.MatchString(f.text)
 }
 
 // diagnosis is what a refusal means: the error, and the changes of form that

@@ -39,7 +39,10 @@ type facts struct {
 func factsOf(status int, h http.Header, body []byte) facts {
 	f := facts{status: status}
 	trimmed := bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff")))
-	lower := strings.ToLower(string(trimmed[:min(len(trimmed), 512)]))
+	if code, _, _ := strings.Cut(h.Get("X-Amzn-Errortype"), ":"); code != "" {
+		f.codes = append(f.codes, strings.ToLower(code))
+	}
+	lower := strings.ToLower(string(prolog.ReplaceAll(trimmed[:min(len(trimmed), 512)], nil)))
 	w := &factWalk{f: &f}
 	var v any
 	switch {
@@ -68,6 +71,9 @@ func factsOf(status int, h http.Header, body []byte) facts {
 	f.statusInText()
 	return f
 }
+
+// prolog is what may stand before a page.
+var prolog = regexp.MustCompile(`^(?s:\s*(?:<!--.*?-->|<\?xml.*?\?>))+\s*`)
 
 // maxFacts bounds what is read of an error reply, in bytes; maxDepth how deep.
 const (
@@ -145,6 +151,15 @@ var first = []string{"error", "errors", "message", "msg", "detail", "code", "typ
 // not the server's.
 var echoed = []string{"input", "body", "request", "messages", "prompt", "content", "ctx", "choices", "failed_generation"}
 
+// echoedName is the name of such a member in the words of many servers.
+var echoedName = regexp.MustCompile(`(?i)input|prompt$|payload|received|content$|query|sample|(?:request|response)[_-]?body|^(?:text|value|answer)$`)
+
+// echoes reports a member in which what was sent may come back. What a sample
+// says must never pass for what the server says.
+func echoes(key string) bool {
+	return slices.Contains(echoed, key) || (echoedName.MatchString(key) && !strings.Contains(flatName(key), "ratelimit"))
+}
+
 func (w *factWalk) object(v map[string]any, depth int) {
 	for _, k := range first {
 		if sub, ok := v[k]; ok {
@@ -157,7 +172,7 @@ func (w *factWalk) object(v map[string]any, depth int) {
 	}
 	rest := make([]string, 0, len(v))
 	for k := range v {
-		if !slices.Contains(first, k) && !slices.Contains(echoed, k) {
+		if !slices.Contains(first, k) && !echoes(k) {
 			rest = append(rest, k)
 		}
 	}
@@ -173,7 +188,7 @@ func (w *factWalk) object(v map[string]any, depth int) {
 // isCode reports a member that holds a word for machines.
 func isCode(key string) bool {
 	switch key {
-	case "code", "type", "status", "reason", "quota_limit", "quotaId", "quota_id", "@type", "status_code", "error_code", "error_type", "errorCode":
+	case "code", "type", "status", "reason", "quota_limit", "quotaId", "quota_id", "@type", "status_code", "error_code", "error_type", "errorCode", "errorType", "__type", "err_code", "errcode":
 		return true
 	}
 	return false
@@ -207,7 +222,7 @@ func (w *factWalk) said(key, s string, depth int) {
 // isMessage reports a member that holds words for people.
 func isMessage(key string) bool {
 	switch key {
-	case "error", "errors", "message", "msg", "detail", "raw", "error_description", "error_message", "errorMessage", "title":
+	case "error", "errors", "message", "msg", "detail", "raw", "error_description", "error_message", "errorMessage", "error_msg", "errorMsg", "err_msg", "errmsg", "status_msg", "Message", "title":
 		return true
 	}
 	return false
@@ -216,7 +231,8 @@ func isMessage(key string) bool {
 // code keeps a code; one that is an HTTP status of an error goes before the
 // status of the reply, which gateways commit to before they know better.
 func (w *factWalk) code(s string) {
-	w.f.codes = append(w.f.codes, strings.ToLower(s))
+	name := s[strings.LastIndexByte(s, '#')+1:] // com.amazon.coral.availability#ThrottlingException
+	w.f.codes = append(w.f.codes, strings.ToLower(name))
 	s, _, _ = strings.Cut(s, " ") // "429 Too Many Requests"
 	if n, err := strconv.Atoi(s); err == nil {
 		w.f.takeStatus(n)

@@ -104,5 +104,5 @@ func (f facts) aboveCeiling() bool {
 	case f.about(maxTokensWords...), f.names("max_new_tokens", "max_output_tokens"):
 		return true
 	}
-	return f.says("completion tokens", "output tokens") && f.says("at most", "maximum", "exceed")
+	return f.says("maximum tokens you requested") || (f.says("completion tokens", "output tokens") && f.says("at most", "maximum", "exceed"))
 }

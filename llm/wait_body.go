@@ -69,7 +69,7 @@ func (w *bodyWait) walk(key string, v any, depth int) {
 func (w *bodyWait) object(v map[string]any, depth int) {
 	keys := make([]string, 0, len(v))
 	for k := range v {
-		if !slices.Contains(echoed, k) {
+		if !echoes(k) {
 			keys = append(keys, k)
 		}
 	}
@@ -122,7 +122,7 @@ func (w *bodyWait) member(key, value string) bool {
 // isWaitMember reports a name such as retryDelay, retry_after_ms or Retry-After.
 func isWaitMember(key string) bool {
 	switch flatName(key) {
-	case "retrydelay", "retryafter", "retryafterms", "retryafterseconds", "retryaftersecs", "retryin", "waitseconds":
+	case "retrydelay", "retryafter", "retryafterms", "retryafterseconds", "retryaftersecs", "retryin", "waitseconds", "resetsinseconds", "resetinseconds", "resetsat", "resetat", "estimatedtime":
 		return true
 	}
 	return false
