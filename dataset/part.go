@@ -88,6 +88,8 @@ func (p *part) open(opt *Options) error {
 		err := p.spool(f, opt)
 		f.Close()
 		return err
+	case isYAML(p.path):
+		return errors.Join(p.spoolYAML(f, opt), f.Close())
 	}
 	p.file = f
 	return nil
