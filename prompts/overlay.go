@@ -15,6 +15,8 @@ type overlay map[string]string
 // What is empty is taken from Options.
 type Tuning struct {
 	Domain, Language, Rubric string
+	// Place says where it is given, for errors; may be empty.
+	Place string
 	// Examples are worked examples; one that names no template is for the only
 	// one of the metric.
 	Examples []Example
@@ -29,7 +31,7 @@ func overlaysOf(o Options, specs []spec) (map[string]overlay, []error) {
 		case !slices.Contains(known, key):
 			problems = append(problems, fmt.Errorf("rubric for %q: no prompt template or metric of that name%s", key, didYouMean(key, known)))
 		case o.For[key].Rubric != "":
-			problems = append(problems, fmt.Errorf("rubric for %q: it is given in two places, under prompts.rubric and under prompts.%s", key, key))
+			problems = append(problems, fmt.Errorf("%srubric for %q: it is given in two places, under prompts.rubric and under prompts.%s", placed(o.For[key].Place), key, key))
 		}
 	}
 	over := map[string]overlay{}
@@ -49,7 +51,7 @@ func overlaysOf(o Options, specs []spec) (map[string]overlay, []error) {
 	examples := slices.Clone(o.Examples)
 	for _, key := range slices.Sorted(maps.Keys(o.For)) {
 		if !slices.Contains(known, key) {
-			problems = append(problems, fmt.Errorf("additions for %q: no prompt template or metric of that name%s", key, didYouMean(key, known)))
+			problems = append(problems, fmt.Errorf("%sadditions for %q: no prompt template or metric of that name%s", placed(o.For[key].Place), key, didYouMean(key, known)))
 			continue
 		}
 		more, errs := examplesFor(key, o.For[key].Examples, specs)
@@ -57,6 +59,14 @@ func overlaysOf(o Options, specs []spec) (map[string]overlay, []error) {
 	}
 	problems = append(problems, addExamples(examples, specs, o.Forms, over)...)
 	return over, problems
+}
+
+// placed puts a place in front of a message.
+func placed(place string) string {
+	if place == "" {
+		return ""
+	}
+	return place + ": "
 }
 
 // examplesFor are the examples that stand under the name of a template or a

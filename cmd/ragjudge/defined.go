@@ -75,7 +75,9 @@ func promptOptions(cfg *config.Config, defs map[string]metrics.Definition) (prom
 	opt.Examples = read("prompts.examples", cfg.Prompts.Examples)
 	for _, name := range slices.Sorted(maps.Keys(cfg.Prompts.For)) {
 		t := cfg.Prompts.For[name]
-		opt.For[name] = prompts.Tuning{Domain: t.Domain, Language: t.Language, Rubric: t.Rubric, Examples: read("prompts."+name+".examples", t.Examples)}
+		opt.For[name] = prompts.Tuning{
+			Place: fmt.Sprintf("%s: [prompts.%s]", cfg.Place("prompts."+name), name), Domain: t.Domain, Language: t.Language, Rubric: t.Rubric, Examples: read("prompts."+name+".examples", t.Examples),
+		}
 	}
 	return opt, errors.Join(errs...)
 }
