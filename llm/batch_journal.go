@@ -3,15 +3,15 @@ package llm
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
-
-	"crypto/rand"
 )
 
 // A batchJournal says which requests are in which batch at the provider. Each
@@ -204,6 +204,12 @@ func (j *batchJournal) rewrite() (err error) {
 		err = j.file.Close()
 	}
 	j.file = f
+	// Without this a power cut could take the new name away, and with it what is
+	// paid for. Not every file system can do it.
+	if d, oerr := os.Open(filepath.Dir(j.path)); oerr == nil {
+		_ = d.Sync()
+		err = errors.Join(err, d.Close())
+	}
 	return err
 }
 

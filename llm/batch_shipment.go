@@ -111,23 +111,25 @@ func (s *shipment) make(ctx context.Context) error {
 }
 
 // create makes the batch. Where the answer is lost, the batch is looked for
-// before it is made again.
+// before it is made again; and where that can't be found out, it stays in the
+// journal, for the next process to look for.
 func (s *shipment) create(ctx context.Context, fileID string) error {
-	first := true
+	unsure := false // it may have been made
 	err := s.patiently(ctx, "make a batch", func(ctx context.Context) error {
-		if !first {
+		if unsure {
 			if err := s.look(ctx); err != nil || s.id != "" {
 				return err
 			}
 		}
-		first = false
 		made, err := s.batch.cfg.Backend.createBatch(ctx, fileID, s.token)
 		s.id = made.ID
+		e := AsError(err)
+		unsure = e != nil && e.Kind == Transient
 		return err
 	})
 	if err != nil {
-		if e := AsError(err); e != nil && e.Kind == Transient || ctx.Err() != nil {
-			return err // there may be one
+		if unsure || ctx.Err() != nil {
+			return err
 		}
 		return errors.Join(err, s.strike())
 	}

@@ -225,6 +225,37 @@ func TestBatchFaults(t *testing.T) {
 	}
 }
 
+// TestBatchOfWhichNothingIsKnown: the answer to its making is lost, and the
+// provider does not let batches be listed. It may be paid for, so the next
+// process looks for it again, and waits for it.
+func TestBatchOfWhichNothingIsKnown(t *testing.T) {
+	x := newBatching(t, llmtest.Options{Batch: &llmtest.BatchOptions{Fault: func(int) llmtest.BatchFault {
+		return llmtest.BatchFault{LostReply: true, ListStatus: 403}
+	}}})
+	first := x.start()
+	if _, err := first.Complete(t.Context(), batchRequest(0)); err != nil {
+		t.Fatal(err)
+	}
+	errs := x.all(first, 1, 10)
+	for i := 1; i <= 10; i++ {
+		if e := llm.AsError(errs[i]); e == nil || e.Kind != llm.Fatal {
+			t.Errorf("sample %d: %v", i, errs[i])
+		}
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := x.start()
+	if errs := x.all(second, 1, 10); len(errs) > 0 {
+		t.Error(errs)
+	}
+	if made := x.server.Batches(); len(made) != 1 {
+		t.Errorf("batches %+v", made)
+	}
+	x.nothingTwice()
+	x.closed(second)
+}
+
 // TestBatchLineFaults: what goes wrong with a line is an error of its request
 // alone; a result that is missing is one, and is not waited for.
 func TestBatchLineFaults(t *testing.T) {

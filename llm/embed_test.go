@@ -85,7 +85,9 @@ func TestEmbedIsCachedApart(t *testing.T) {
 	}
 	meter := llm.NewMeter(func(model string, u llm.Usage) (float64, bool) { return float64(u.PromptTokens) / 1e6, model == "e-1" })
 	budget, err := llm.NewBudget(llm.BudgetConfig{Max: llm.Spend{CostUSD: 1, Calls: 2}, Models: []string{"e-1"},
-		Price: func(_ string, u llm.Usage) (float64, bool) { return float64(u.PromptTokens)/1e6 + float64(u.CompletionTokens), true }}, meter.Attempts(b))
+		Price: func(_ string, u llm.Usage) (float64, bool) {
+			return float64(u.PromptTokens)/1e6 + float64(u.CompletionTokens), true
+		}}, meter.Attempts(b))
 	if err != nil {
 		t.Fatal(err)
 	}

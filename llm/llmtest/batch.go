@@ -39,6 +39,8 @@ type BatchFault struct {
 	// make the batch, LostReply makes it and then breaks the connection off.
 	UploadStatus, CreateStatus int
 	LostReply                  bool
+	// ListStatus refuses the first list of batches after it was made.
+	ListStatus int
 	// Code fails the batch while it is validated, with Message and, if it is
 	// not 0, the number of a line.
 	Code, Message string
@@ -312,6 +314,13 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) {
 	}
 	newest := slices.Clone(b.list)
 	slices.Reverse(newest)
+	for _, x := range newest {
+		if status := x.fault.ListStatus; status != 0 {
+			x.fault.ListStatus = 0
+			fail(w, status, "batches can't be listed")
+			return
+		}
+	}
 	if after := r.URL.Query().Get("after"); after != "" {
 		at := slices.IndexFunc(newest, func(x *batch) bool { return x.ID == after })
 		newest = newest[at+1:]
