@@ -83,6 +83,8 @@ type Config struct {
 	Judges []Judge
 	// Panel says how several judges or trials make one score.
 	Panel Panel
+	// Embeddings says who gives vectors to the metrics over meaning.
+	Embeddings Embeddings
 	// Prices says where prices are looked up.
 	Prices Prices
 	// Limits bound calls, money and time.

@@ -110,6 +110,8 @@ func TestEveryKey(t *testing.T) {
 		"judge.ca_file": {`"/ca"`, "/ca"}, "judge.insecure": {"true", "true"}, "run.preflight": {"false", "false"}, "run.force": {"true", "true"},
 		"batch.samples": {"7", "7"}, "batch.quiet": {`"2s"`, "2s"}, "batch.poll": {`"1m0s"`, "1m0s"}, "batch.max_requests": {"9", "9"},
 		"batch.max_bytes": {"4096", "4096"}, "batch.max_tokens": {"5", "5"}, "batch.expired": {`"live"`, "live"}, "run.backend": {`"batch"`, "batch"},
+		"embeddings.provider": {`"azure"`, "azure"}, "embeddings.model": {`"e"`, "e"}, "embeddings.base_url": {`"https://e/v1"`, "https://e/v1"},
+		"embeddings.api_key_env": {`"E"`, "E"}, "embeddings.api_key_file": {`"/e"`, "/e"}, "embeddings.price_input": {"0.02", "0.02"},
 		"prices.file": {`"/p.json"`, "/p.json"},
 		"run.seed":    {"42", "42"}, "run.progress": {`"bar"`, "bar"}, "run.log_format": {`"json"`, "json"}, "run.log_level": {`"debug"`, "debug"},
 	}

@@ -58,6 +58,13 @@ var settings = []setting{
 	{"judge.trials", func(c *Config) value { return integerAt(&c.Panel.Trials, 1, 100) }},
 	{"judge.max_disagreement", func(c *Config) value { return numberAt(&c.Panel.MaxDisagreement, 0, 1) }},
 
+	{"embeddings.provider", func(c *Config) value { return choice{&c.Embeddings.Provider, []string{"", OpenAI, Azure, Lexical}} }},
+	{"embeddings.model", func(c *Config) value { return text{&c.Embeddings.Model, tidy} }},
+	{"embeddings.base_url", func(c *Config) value { return endpoint{&c.Embeddings.BaseURL} }},
+	{"embeddings.api_key_env", func(c *Config) value { return text{&c.Embeddings.APIKeyEnv, variableName} }},
+	{"embeddings.api_key_file", func(c *Config) value { return path{p: &c.Embeddings.APIKeyFile} }},
+	{"embeddings.price_input", func(c *Config) value { return optionalNumber(&c.Embeddings.PriceInput, 0, 0) }},
+
 	{"prices.file", func(c *Config) value { return path{p: &c.Prices.File} }},
 
 	{"limits.concurrency", func(c *Config) value { return integerAt(&c.Limits.Concurrency, 1, 10_000) }},
@@ -128,7 +135,7 @@ var tables = []table{
 }
 
 // sections are the tables that hold settings.
-var sections = []string{"dataset", "judge", "prices", "limits", "batch", "cache", "output", "run", "prompts"}
+var sections = []string{"dataset", "judge", "embeddings", "prices", "limits", "batch", "cache", "output", "run", "prompts"}
 
 const (
 	metricTable = "metric"

@@ -243,6 +243,7 @@ func (l *loader) whole() {
 	for i, j := range l.cfg.AllJudges() {
 		l.wholeJudge(i, j)
 	}
+	l.wholeEmbeddings()
 }
 
 func (l *loader) wholeJudge(i int, j *Judge) {

@@ -140,6 +140,9 @@ type Info struct {
 	Needs []Field
 	// Calls says how many judge calls a sample costs, in words.
 	Calls string
+	// Asks names the questions behind the calls, in their order. Metrics that ask
+	// the same question about a sample share its call.
+	Asks []string
 	// Formula says how the score is made.
 	Formula string
 	// Doc is a short description: what a high and a low score mean.

@@ -14,9 +14,19 @@ const (
 )
 
 var answerRelevanceFamily = Family{
-	Name: "answer_relevance", CutOff: NoCutOff, Judged: true, Options: []string{optMode},
+	Name: "answer_relevance", CutOff: NoCutOff, Judged: true, Options: []string{optMode, optCompat, optUndecided},
 	Aliases: []string{"answerrelevancy", "responserelevancy", "responserelevance"},
-	build:   func(_ int, opt Options) eval.Metric { return answerRelevance{panel: opt.panel()} },
+	Modes:   []Mode{ModeRubric, ModeStatements, ModeQuestions}, Compats: []Compat{CompatRagas, CompatDeepEval},
+	embeds: func(opt Options) bool { return opt.relevanceMode() == ModeQuestions },
+	build: func(_ int, opt Options) eval.Metric {
+		switch opt.relevanceMode() {
+		case ModeStatements:
+			return newRelevantStatements(opt)
+		case ModeQuestions:
+			return newRelevantQuestions(opt)
+		}
+		return answerRelevance{panel: opt.panel()}
+	},
 }
 
 // RatingDetail is the detail of answer_relevance.
@@ -39,9 +49,21 @@ func (answerRelevance) Info() eval.Info {
 		Name: "answer_relevance", Version: 1, Judged: true,
 		Needs:   []eval.Field{eval.FieldUserInput, eval.FieldResponse},
 		Calls:   "1",
+		Asks:    []string{"response against the question: rating"},
 		Formula: "(rating - 1) / 4, the rating being 1 to 5",
-		Doc:     "How directly the response answers the question. A low score means that it evades, digresses or answers something else; whether what it says is true is not its matter. The rating is kept and its mean reported. A response that says nothing (punctuation, markup, citation marks or ornaments alone) or that only gives the question back is 0 without a call.",
+		Doc:     "How directly the response answers the question. A low score means that it evades, digresses or answers something else; whether what it says is true is not its matter. The rating is kept and its mean reported. A response that says nothing (punctuation, markup, citation marks or ornaments alone) or that only gives the question back is 0 without a call. mode = \"statements\" splits the response and gives the share of its statements that are relevant (2 calls, the split shared with faithfulness); mode = \"questions\" compares the question with questions that the response answers (1 call and one for embeddings).",
 	}
+}
+
+// relevanceMode is the mode of answer_relevance: each peer's formula has its own.
+func (o Options) relevanceMode() Mode {
+	switch o.Compat {
+	case CompatDeepEval:
+		return ModeStatements
+	case CompatRagas:
+		return ModeQuestions
+	}
+	return o.Mode
 }
 
 // Score asks the judge once.

@@ -14,10 +14,14 @@ import (
 const FlagByResponse = "judged_by_response"
 
 var contextPrecisionFamily = Family{
-	Name: "context_precision", CutOff: NoCutOff, Judged: true, Options: []string{optPerChunk},
-	Aliases: []string{"contextualprecision", "llmcontextprecision", "llmcontextprecisionwithreference"},
+	Name: "context_precision", CutOff: NoCutOff, Judged: true, Options: []string{optPerChunk, optUndecided, optCompat},
+	Aliases: []string{"contextualprecision", "llmcontextprecision", "llmcontextprecisionwithreference", "contextprecisionwithreference"},
+	Compats: []Compat{CompatRagas, CompatDeepEval, CompatRAGChecker},
 	build: func(_ int, opt Options) eval.Metric {
-		return contextPrecision{panel: opt.panel(), perChunk: opt.PerChunk}
+		if opt.Compat == CompatRAGChecker {
+			return byTable(claimContextPrecisionFamily, "context_precision", opt)
+		}
+		return contextPrecision{panel: opt.panel(), perChunk: opt.PerChunk, compat: opt.Compat}
 	},
 }
 
@@ -46,6 +50,11 @@ type ChunkVerdict struct {
 type contextPrecision struct {
 	panel    Panel
 	perChunk bool
+	compat   Compat
+	// name is another name than its own, under which it is context_utilization of
+	// Ragas: by the response even where there is a reference.
+	name       string
+	byResponse bool
 }
 
 // Info describes the metric.
@@ -54,9 +63,28 @@ func (m contextPrecision) Info() eval.Info {
 	if m.perChunk {
 		calls = "1 for each chunk"
 	}
+	info := m.described(calls)
+	if m.compat == CompatRagas {
+		info.Formula = "sum over ranks i of P@i * v_i / (sum of v + 1e-10), v_i being 1 for a useful chunk"
+	}
+	if m.byResponse {
+		info.Name, info.Needs, info.Asks = m.name, append(info.Needs, eval.FieldResponse), []string{askChunksResponse}
+		info.Doc = "Whether the chunks that the response uses stand at the top: context_precision with the response in place of the reference, as Ragas calls it. Where nothing was retrieved it is 0."
+	}
+	info.Note = compatNote(m.compat)
+	return info
+}
+
+const (
+	askChunksReference = "chunks against the reference, or without one the response: useful"
+	askChunksResponse  = "chunks against the response: useful"
+)
+
+func (m contextPrecision) described(calls string) eval.Info {
 	return eval.Info{
 		Name: "context_precision", Version: 1, Judged: true,
 		Needs:   []eval.Field{eval.FieldUserInput, eval.FieldRetrievedContexts},
+		Asks:    []string{askChunksReference},
 		Calls:   calls,
 		Formula: "average precision: sum over ranks i of P@i * v_i / sum of v, v_i being 1 for a useful chunk; 0 if none is useful",
 		Doc:     "Whether the chunks that are useful to reach the reference stand at the top. Without a reference the response takes its place, and the score says so; one that says nothing, or only gives the question back, leaves nothing to hold the chunks against: undefined, without a call. A low score means that useful chunks stand below useless ones, or that there are none. Where nothing was retrieved it is 0.",
@@ -74,11 +102,12 @@ func (m contextPrecision) score(ctx context.Context, s *eval.Sample) (eval.Score
 		return eval.SkippedFor(f), nil
 	}
 	ask := judge.Ask{
-		Metric: "context_precision", Prompt: "context_precision/verdict", UserInput: s.UserInput, Reference: s.Reference,
+		Metric: m.Info().Name, Prompt: "context_precision/verdict", UserInput: s.UserInput, Reference: s.Reference,
 		Items: s.RetrievedContexts, Labels: judge.PrecisionLabels(),
 	}
 	against := "reference"
-	if !s.Has(eval.FieldReference) {
+	if m.byResponse || !s.Has(eval.FieldReference) {
+		ask.Reference = ""
 		if !s.Has(eval.FieldResponse) {
 			return eval.SkippedFor(eval.FieldReference), nil
 		}
@@ -94,7 +123,7 @@ func (m contextPrecision) score(ctx context.Context, s *eval.Sample) (eval.Score
 			return eval.Without(eval.Undefined, "%s", why).Flagged(FlagByResponse), nil
 		}
 	}
-	score, err := m.panel.verdicts(ctx, ask.Items, nil, chunkFormula(ask.Labels, against), func(ctx context.Context, j Judge) ([]judge.Verdict, error) {
+	score, err := m.panel.verdicts(ctx, ask.Items, nil, m.formula(ask.Labels, against), func(ctx context.Context, j Judge) ([]judge.Verdict, error) {
 		return m.verdicts(ctx, j, ask)
 	})
 	if against == "response" && score.Status == eval.Scored {
@@ -140,18 +169,25 @@ func worstOf(errs []error) error {
 	return first
 }
 
-// chunkFormula is average precision over chunks, best first.
-func chunkFormula(labels []string, against string) verdictFormula {
-	return verdictFormula{
-		labels: labels, value: chunkPrecision, bounds: chunkBounds,
-		detail: func(verdicts []judge.Verdict, b *Bounds) any {
-			d := ChunksDetail{Against: against, Bounds: b}
-			for i, v := range verdicts {
-				d.Chunks = append(d.Chunks, ChunkVerdict{Rank: i + 1, Verdict: v.Label, Reason: v.Reason, Said: v.Said})
-			}
-			return d
-		},
+// formula is average precision over chunks, best first.
+func (m contextPrecision) formula(labels []string, against string) verdictFormula {
+	value := chunkPrecision
+	if m.compat == CompatRagas {
+		value = ragasChunkPrecision
 	}
+	return verdictFormula{
+		labels: labels, value: value, bounds: chunkBounds,
+		detail: func(verdicts []judge.Verdict, b *Bounds) any { return chunksDetail(against, verdicts, b) },
+	}
+}
+
+// chunksDetail shows verdicts on chunks, best first.
+func chunksDetail(against string, verdicts []judge.Verdict, b *Bounds) ChunksDetail {
+	d := ChunksDetail{Against: against, Bounds: b}
+	for i, v := range verdicts {
+		d.Chunks = append(d.Chunks, ChunkVerdict{Rank: i + 1, Verdict: v.Label, Reason: v.Reason, Said: v.Said})
+	}
+	return d
 }
 
 // chunkPrecision is the mean of P@i over the ranks i of the useful chunks.
@@ -167,6 +203,18 @@ func chunkPrecision(useful []bool) float64 {
 		return 0
 	}
 	return sum / float64(found)
+}
+
+// ragasChunkPrecision is chunkPrecision with Ragas' guard against a division by
+// zero, which it adds to every denominator: a perfect ranking is not quite 1.
+func ragasChunkPrecision(useful []bool) float64 {
+	found := 0.0
+	for _, u := range useful {
+		if u {
+			found++
+		}
+	}
+	return chunkPrecision(useful) * found / (found + 1e-10)
 }
 
 // chunkBounds are those of chunkPrecision. One more useful chunk far down can

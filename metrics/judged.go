@@ -105,6 +105,10 @@ type claimCheck struct {
 	noClaims NoClaims
 	prompt   string
 	labels   []string
+	// counting are labels in another order, of which the first positive count, for
+	// a peer's formula; nil for the first of labels alone.
+	counting []string
+	positive int
 	text     func(*eval.Sample) string
 }
 
@@ -135,7 +139,12 @@ func (m claimCheck) score(ctx context.Context, s *eval.Sample) (eval.Score, erro
 	if len(claims) == 0 {
 		return m.none(""), nil
 	}
-	formula := shareFormula(m.labels, func(v []judge.Verdict, b *Bounds) any { return ClaimsDetail{Claims: v, Bounds: b} })
+	labels := m.labels
+	if m.counting != nil {
+		labels = m.counting
+	}
+	formula := shareFormula(labels, func(v []judge.Verdict, b *Bounds) any { return ClaimsDetail{Claims: v, Bounds: b} })
+	formula.positive = m.positive
 	return m.panel.verdicts(ctx, claims, claims, formula, func(ctx context.Context, j Judge) ([]judge.Verdict, error) {
 		return j.Verdicts(ctx, judge.Ask{
 			Metric: m.info.Name, Prompt: m.prompt, UserInput: s.UserInput, Response: s.Response, Reference: s.Reference,
@@ -152,11 +161,5 @@ func (m claimCheck) none(why string) eval.Score {
 	if why != "" {
 		reason += ": " + why
 	}
-	switch m.noClaims {
-	case NoClaimsOne:
-		return eval.Value(1).Because(reason).WithDetail(detail)
-	case NoClaimsZero:
-		return eval.Value(0).Because(reason).WithDetail(detail)
-	}
-	return eval.Without(eval.Undefined, "%s", reason).WithDetail(detail)
+	return byPolicy(m.noClaims, reason).WithDetail(detail)
 }

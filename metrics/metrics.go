@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ragjudge/ragjudge/eval"
 	"github.com/ragjudge/ragjudge/judge"
@@ -16,6 +17,17 @@ type Judge interface {
 	Verdicts(ctx context.Context, a judge.Ask) ([]judge.Verdict, error)
 	// Rate rates the sample between Ask.Min and Ask.Max.
 	Rate(ctx context.Context, a judge.Ask) (judge.Rating, error)
+	// Backing says for each of Ask.Items, in order, which of Ask.Contexts entail
+	// it.
+	Backing(ctx context.Context, a judge.Ask) ([]judge.Backing, error)
+}
+
+// Embedder is what metrics over meaning ask for vectors. *judge.Embedder
+// satisfies it.
+type Embedder interface {
+	// Embed gives each text a vector, all of one length, in order; metric is who
+	// asks. The errors are those of a Judge.
+	Embed(ctx context.Context, metric string, texts []string) ([][]float32, error)
 }
 
 // CutOff says whether the name of a family carries a cut-off "@k".
@@ -40,8 +52,16 @@ type Family struct {
 	// digits only: "answerrelevancy" stands for answer_relevancy,
 	// AnswerRelevancy and answer-relevancy.
 	Aliases []string
+	// Modes are the values of Options.Mode that it knows, its default first.
+	Modes []Mode
+	// Compats are the peers whose formula it can take; see Options.Compat.
+	Compats []Compat
 	// Options names the options that the metric reads; see OptionNames.
 	Options []string
+	// noClaims is the policy that goes with a peer's formula where none is set.
+	noClaims map[Compat]NoClaims
+	// embeds reports whether it needs Options.Embedder; nil for never.
+	embeds func(Options) bool
 	// build makes the metric. k is 0 for no cut-off; opt has been checked.
 	build func(k int, opt Options) eval.Metric
 }
@@ -53,6 +73,22 @@ var All = []Family{
 	answerRelevanceFamily,
 	contextPrecisionFamily,
 	contextRecallFamily,
+	contextRelevanceFamily,
+	contextUtilizationFamily,
+	contextEntityRecallFamily,
+	claimRecallFamily,
+	claimContextPrecisionFamily,
+	claimFaithfulnessFamily,
+	hallucinationFamily,
+	selfKnowledgeFamily,
+	relevantNoiseFamily,
+	irrelevantNoiseFamily,
+	factualCorrectnessFamily,
+	responsePrecisionFamily,
+	responseRecallFamily,
+	responseF1Family,
+	answerCorrectnessFamily,
+	semanticSimilarityFamily,
 	precisionFamily,
 	recallFamily,
 	hitRateFamily,
@@ -71,6 +107,18 @@ var All = []Family{
 	lexicalFaithfulnessFamily,
 }
 
+// SharedAsks are the questions that both metrics ask about a sample: each is one
+// call for the two of them.
+func SharedAsks(a, b eval.Info) []string {
+	var shared []string
+	for _, ask := range a.Asks {
+		if slices.Contains(b.Asks, ask) {
+			shared = append(shared, ask)
+		}
+	}
+	return shared
+}
+
 // Infos describes one metric of each family, for a manual; where a cut-off is
 // needed or allowed it is 5.
 func Infos() []eval.Info {
@@ -80,7 +128,7 @@ func Infos() []eval.Info {
 		if f.CutOff == NoCutOff {
 			k = 0
 		}
-		infos = append(infos, f.build(k, Options{}.withDefaults()).Info())
+		infos = append(infos, f.made(k, Options{}).Info())
 	}
 	return infos
 }

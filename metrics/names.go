@@ -32,10 +32,38 @@ func New(name string, opt Options) (eval.Metric, error) {
 	if len(opt.Panel.Seats) > 1 && !slices.Contains(Votes, opt.Panel.Vote) {
 		return nil, fmt.Errorf("make metric %s: %q is no vote; known are %v", f.Name, opt.Panel.Vote, Votes)
 	}
+	if opt.Panel.Embedder != nil {
+		opt.Embedder = opt.Panel.Embedder
+	}
+	if f.NeedsEmbedder(opt) && opt.Embedder == nil {
+		return nil, fmt.Errorf("make metric %s: it needs embeddings, and no model for them is given", f.Name)
+	}
 	if opt.Judge == nil && len(opt.Panel.Seats) > 0 {
 		opt.Judge = opt.Panel.Seats[0].Judge // of a metric that asks one judge whatever the panel
 	}
-	return f.build(k, opt.withDefaults()), nil
+	return f.made(k, opt), nil
+}
+
+// made makes the metric of the family.
+func (f Family) made(k int, opt Options) eval.Metric {
+	return f.build(k, f.defaults(opt))
+}
+
+// defaults fills in the options.
+func (f Family) defaults(opt Options) Options {
+	if opt.NoClaims == "" {
+		opt.NoClaims = f.noClaims[opt.Compat]
+	}
+	if opt.Mode == "" && len(f.Modes) > 0 {
+		opt.Mode = f.Modes[0]
+	}
+	return opt.withDefaults()
+}
+
+// NeedsEmbedder reports whether the metric with these options asks for
+// embeddings.
+func (f Family) NeedsEmbedder(opt Options) bool {
+	return f.embeds != nil && f.embeds(f.defaults(opt))
 }
 
 // Canonical returns the canonical spelling of a metric's name: "precision@5",

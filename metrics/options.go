@@ -19,6 +19,16 @@ const (
 	NoClaimsZero      NoClaims = "zero"      // 0: nothing was said
 )
 
+// Undecided says what a verdict is in which the judge did not decide
+// ("partially", "I don't know").
+type Undecided string
+
+// The policies. The first flags the score with FlagUndecided.
+const (
+	UndecidedNegative Undecided = "negative" // it does not count for the score; the default
+	UndecidedUnscored Undecided = "unscored" // a score that hangs on it is unscored; in a majority it is on no side
+)
+
 // Gain says what a grade is worth in ndcg.
 type Gain string
 
@@ -28,11 +38,34 @@ const (
 	GainExponential Gain = "exponential" // 2^grade - 1
 )
 
-// Mode says how answer_relevance asks.
+// Mode says which of several ways a metric takes; Family.Modes lists them.
 type Mode string
 
-// ModeRubric rates with one call; the default.
-const ModeRubric Mode = "rubric"
+// The modes.
+const (
+	// ModeRubric rates with one call.
+	ModeRubric Mode = "rubric"
+	// ModeStatements splits the response and gives a verdict on each statement.
+	ModeStatements Mode = "statements"
+	// ModeQuestions compares the question with questions that the response answers.
+	ModeQuestions Mode = "questions"
+	// ModeF1, ModePrecision and ModeRecall are what is made of claims of both
+	// sides.
+	ModeF1        Mode = "f1"
+	ModePrecision Mode = "precision"
+	ModeRecall    Mode = "recall"
+)
+
+// Compat names the tool whose formula a metric takes in place of its own; empty
+// for its own.
+type Compat string
+
+// The tools, in the versions that docs/metrics.md names.
+const (
+	CompatRagas      Compat = "ragas"
+	CompatDeepEval   Compat = "deepeval"
+	CompatRAGChecker Compat = "ragchecker"
+)
 
 // The names of the options, as they stand under [metric.<name>] in a
 // configuration.
@@ -41,6 +74,13 @@ const (
 	optPerChunk = "per_chunk"
 	optGain     = "gain"
 	optMode     = "mode"
+	optCompat   = "compat"
+	optBeta     = "beta"
+	optWeight   = "factuality_weight"
+
+	optThreshold = "threshold"
+
+	optUndecided = "undecided"
 )
 
 // Options are the settings of a metric. The zero value is the default of each;
@@ -50,15 +90,30 @@ type Options struct {
 	Judge Judge
 	// Panel answers them by several judges or trials.
 	Panel Panel
-	// NoClaims is read by faithfulness and context_recall.
+	// NoClaims is read by the metrics over claims.
 	NoClaims NoClaims
+	// Undecided is read by faithfulness, context_precision and context_recall.
+	Undecided Undecided
 	// PerChunk makes context_precision ask about each chunk in a call of its
 	// own, instead of all in one.
 	PerChunk bool
 	// Gain is read by ndcg.
 	Gain Gain
-	// Mode is read by answer_relevance.
+	// Mode is read by the metrics whose Family has several; empty for the first.
 	Mode Mode
+	// Compat is read by the metrics whose Family knows the tool.
+	Compat Compat
+	// Beta weighs recall against precision in an F score: above 1 recall counts
+	// more. 0 stands for 1.
+	Beta float64
+	// Weight is what factual correctness counts in answer_correctness, 0 to 1, in
+	// place of DefaultWeight; the rest is similarity.
+	Weight Weight
+	// Threshold makes 1 of a similarity from there on and 0 of any other; 0 for the
+	// similarity itself. 0 to 1.
+	Threshold float64
+	// Embedder gives vectors to the metrics over meaning, where Panel has none.
+	Embedder Embedder
 	// Ranking is read by the metrics over ids.
 	Ranking RankingOptions
 	// Text is read by the metrics that compare response and reference as texts.
@@ -145,6 +200,9 @@ func (o *Options) set(key string, value any) error {
 		o.PerChunk = b
 		return nil
 	}
+	if key == optBeta || key == optWeight || key == optThreshold {
+		return o.setNumber(key, value)
+	}
 	s, ok := value.(string)
 	if !ok {
 		return fmt.Errorf("want a text, got %v", value)
@@ -152,17 +210,62 @@ func (o *Options) set(key string, value any) error {
 	switch key {
 	case optNoClaims:
 		o.NoClaims = NoClaims(s)
+	case optUndecided:
+		o.Undecided = Undecided(s)
 	case optGain:
 		o.Gain = Gain(s)
 	case optMode:
 		o.Mode = Mode(s)
+	case optCompat:
+		o.Compat = Compat(s)
 	}
 	return nil
+}
+
+// setNumber takes a number, whole or not.
+func (o *Options) setNumber(key string, value any) error {
+	var x float64
+	switch v := value.(type) {
+	case int64:
+		x = float64(v)
+	case float64:
+		x = v
+	default:
+		return fmt.Errorf("want a number, got %v", value)
+	}
+	switch {
+	case key == optBeta && !(x > 0 && x <= maxBeta):
+		return fmt.Errorf("want a number above 0 and up to %v, got %v", maxBeta, value)
+	case key != optBeta && !(x >= 0 && x <= 1):
+		return fmt.Errorf("want a number from 0 to 1, got %v", value)
+	case key == optBeta:
+		o.Beta = x
+	case key == optThreshold:
+		o.Threshold = x
+	default:
+		o.Weight = Weight{x, true}
+	}
+	return nil
+}
+
+// maxBeta bounds Options.Beta: above it an F score is recall and nothing else.
+const maxBeta = 1000
+
+// DefaultWeight is what factual correctness counts in answer_correctness.
+const DefaultWeight = 0.75
+
+// Weight is a share that may be set to 0.
+type Weight struct {
+	Value float64
+	Set   bool
 }
 
 // check reports a value that is not allowed.
 func (o Options) check(metric string) error {
 	if err := oneOf(metric, optNoClaims, o.NoClaims, NoClaimsUndefined, NoClaimsOne, NoClaimsZero); err != nil {
+		return err
+	}
+	if err := oneOf(metric, optUndecided, o.Undecided, UndecidedNegative, UndecidedUnscored); err != nil {
 		return err
 	}
 	if err := oneOf(metric, optGain, o.Gain, GainLinear, GainExponential); err != nil {
@@ -174,7 +277,19 @@ func (o Options) check(metric string) error {
 	if err := o.Text.check(metric); err != nil {
 		return err
 	}
-	return oneOf(metric, optMode, o.Mode, ModeRubric)
+	f, ok := find(metric)
+	if !ok {
+		return nil
+	}
+	if slices.Contains(f.Options, optMode) {
+		if err := oneOf(metric, optMode, o.Mode, f.Modes...); err != nil {
+			return err
+		}
+	}
+	if len(f.Compats) == 0 { // compat is another metric's, or a text metric's own
+		return nil
+	}
+	return oneOf(metric, optCompat, o.Compat, f.Compats...)
 }
 
 func oneOf[T ~string](metric, key string, got T, allowed ...T) error {
@@ -192,11 +307,17 @@ func (o Options) withDefaults() Options {
 	if o.NoClaims == "" {
 		o.NoClaims = NoClaimsUndefined
 	}
+	if o.Undecided == "" {
+		o.Undecided = UndecidedNegative
+	}
 	if o.Gain == "" {
 		o.Gain = GainLinear
 	}
-	if o.Mode == "" {
-		o.Mode = ModeRubric
+	if o.Beta == 0 {
+		o.Beta = 1
+	}
+	if !o.Weight.Set {
+		o.Weight = Weight{DefaultWeight, true}
 	}
 	o.Ranking = o.Ranking.withDefaults()
 	o.Text = o.Text.withDefaults()

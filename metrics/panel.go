@@ -55,6 +55,11 @@ type Panel struct {
 	Seats []Seat
 	// Vote is needed with more than one seat.
 	Vote Vote
+	// Embedder gives vectors to the metrics over meaning; nil where none is asked
+	// for any.
+	Embedder Embedder
+	// Undecided says what a verdict is in which a seat did not decide.
+	Undecided Undecided
 	// MaxDisagreement is from where on, not included, a score carries
 	// eval.FlagJudgesDisagree: 0 to 1. It is compared with the spread of the
 	// seats' values and, for verdicts, with the share of items on which the seats
@@ -64,10 +69,12 @@ type Panel struct {
 
 // panel is who is asked by these options.
 func (o Options) panel() Panel {
-	if len(o.Panel.Seats) > 0 {
-		return o.Panel
+	p := o.Panel
+	if len(p.Seats) == 0 {
+		p = Panel{Seats: []Seat{{Judge: o.Judge}}}
 	}
-	return Panel{Seats: []Seat{{Judge: o.Judge}}}
+	p.Undecided = o.Undecided
+	return p
 }
 
 // Bounds are the lowest and the highest value that a score can have as long as
@@ -133,7 +140,9 @@ type ballot struct {
 	// first that failed, else of the first without a usable reply. Nil if all are
 	// there.
 	lack *eval.Score
-	// missing counts the seats without a value.
+	// undefined is the first score of a seat whose verdicts have no value.
+	undefined *eval.Score
+	// missing counts the seats without a verdict.
 	missing int
 }
 
@@ -146,26 +155,37 @@ func (p Panel) ballot(ctx context.Context, errs []error) *ballot {
 			continue
 		}
 		score, _ := unjudged(ctx, errs[i], nil)
-		b.seats[i].Status, b.seats[i].Reason = score.Status, score.Reason
+		b.lacks(i, score)
 		var unusable *judge.UnusableError
 		if errors.As(errs[i], &unusable) {
 			b.seats[i].Reply = unusable.Reply
-		}
-		score.Reason += fmt.Sprintf(" (judge %s, trial %d)", s.Name, s.Trial)
-		score.Detail = nil
-		if b.missing++; b.lack == nil || b.lack.Status != eval.Failed && score.Status == eval.Failed {
-			b.lack = &score
 		}
 	}
 	return b
 }
 
+// lacks notes that a seat has no score of its own, and what it has in its place.
+func (b *ballot) lacks(i int, score eval.Score) {
+	seat := &b.seats[i]
+	seat.Status, seat.Reason = score.Status, score.Reason
+	score.Reason += fmt.Sprintf(" (judge %s, trial %d)", seat.Judge, seat.Trial)
+	score.Detail = nil
+	if b.missing++; b.lack == nil || b.lack.Status != eval.Failed && score.Status == eval.Failed {
+		b.lack = &score
+	}
+}
+
 // value notes what a seat alone would have given.
-func (b *ballot) value(i int, v float64) {
-	s := eval.Value(v)
+func (b *ballot) value(i int, v float64) { b.score(i, eval.Value(v)) }
+
+// score notes what a seat alone would have given, be it no value.
+func (b *ballot) score(i int, s eval.Score) {
 	b.seats[i].Status, b.seats[i].Value = s.Status, s.Value
 	if s.Value == nil {
 		b.seats[i].Reason = s.Reason
+		if b.undefined == nil {
+			b.undefined = &s
+		}
 	}
 }
 
@@ -185,6 +205,9 @@ func (b *ballot) values() []float64 {
 func (b *ballot) combined() eval.Score {
 	if b.lack != nil {
 		return *b.lack
+	}
+	if b.undefined != nil {
+		return *b.undefined
 	}
 	return eval.Value(combine(b.panel.Vote, b.values()))
 }

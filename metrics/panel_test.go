@@ -52,6 +52,10 @@ func (s script) Verdicts(_ context.Context, a judge.Ask) ([]judge.Verdict, error
 	return all, nil
 }
 
+func (s script) Backing(context.Context, judge.Ask) ([]judge.Backing, error) {
+	return nil, errors.New("a script has no table")
+}
+
 func (s script) Rate(context.Context, judge.Ask) (judge.Rating, error) {
 	if err := s.err(); err != nil {
 		return judge.Rating{}, err

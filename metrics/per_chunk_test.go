@@ -26,6 +26,10 @@ func (judgeFunc) Claims(context.Context, judge.Ask) ([]string, error) {
 func (f judgeFunc) Verdicts(ctx context.Context, a judge.Ask) ([]judge.Verdict, error) {
 	return f(ctx, a)
 }
+func (judgeFunc) Backing(context.Context, judge.Ask) ([]judge.Backing, error) {
+	panic("context_precision asks for no table")
+}
+
 func (judgeFunc) Rate(context.Context, judge.Ask) (judge.Rating, error) {
 	return judge.Rating{Rating: 3}, nil
 }

@@ -61,7 +61,7 @@ func TestBadNames(t *testing.T) {
 		"llm_context_precision_without_reference": "no such metric",
 		strings.Repeat("x", 1<<16):                "no such metric",
 	} {
-		_, err := metrics.New(name, metrics.Options{Judge: &fakeJudge{}})
+		_, err := metrics.New(name, metrics.Options{Judge: &fakeJudge{}, Embedder: vectors{}})
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), name) {
 			t.Errorf("New(%.40q): %.200v, want an error that names it and says %q", name, err, says)
 		}
@@ -80,7 +80,7 @@ func FuzzCanonical(f *testing.F) {
 		if again, err := metrics.Canonical(got); err != nil || again != got {
 			t.Fatalf("Canonical(%q) = %q, whose own canonical name is %q, %v", name, got, again, err)
 		}
-		m, err := metrics.New(name, metrics.Options{Judge: &fakeJudge{}})
+		m, err := metrics.New(name, metrics.Options{Judge: &fakeJudge{}, Embedder: vectors{}})
 		if err != nil || m.Info().Name != got {
 			t.Fatalf("New(%q) gave %v, %v, want %s", name, m, err, got)
 		}
@@ -105,7 +105,7 @@ func TestFamilies(t *testing.T) {
 		if info.Version < 1 || info.Doc == "" || info.Formula == "" || info.Calls == "" || len(info.Needs) == 0 || info.Judged != f.Judged {
 			t.Errorf("%s: the description is not complete: %+v", f.Name, info)
 		}
-		m := made(t, info.Name, metrics.Options{Judge: &fakeJudge{}})
+		m := made(t, info.Name, metrics.Options{Judge: &fakeJudge{}, Embedder: vectors{}})
 		for _, field := range info.Needs {
 			s := fullSample()
 			without(s, field)
@@ -150,7 +150,7 @@ func without(s *eval.Sample, f eval.Field) {
 
 func TestOptions(t *testing.T) {
 	names := metrics.OptionNames()
-	if len(names) != len(metrics.All) || !slices.Equal(names["faithfulness"], []string{"no_claims"}) || len(names["lexical_faithfulness"]) != 0 {
+	if len(names) != len(metrics.All) || !slices.Equal(names["faithfulness"], []string{"no_claims", "undecided", "compat"}) || len(names["lexical_faithfulness"]) != 0 {
 		t.Errorf("OptionNames() = %v", names)
 	}
 	opt, err := metrics.Options{}.With("context_precision", map[string]any{"per_chunk": true})
@@ -180,7 +180,13 @@ func TestOptions(t *testing.T) {
 		{"faithfulness", "no_claims", 1},
 		{"context_precision", "per_chunk", "yes"},
 		{"ndcg", "gain", "cubic"},
-		{"answer_relevance", "mode", "statements"}, // not there yet
+		{"answer_relevance", "mode", "precision"}, // another metric's
+		{"answer_relevance", "compat", "ragchecker"},
+		{"factual_correctness", "mode", "rubric"},
+		{"factual_correctness", "beta", 0.0},
+		{"factual_correctness", "beta", "2"},
+		{"answer_correctness", "factuality_weight", 1.5},
+		{"semantic_similarity", "threshold", -0.1},
 	} {
 		_, err := metrics.Options{}.With(c.metric, map[string]any{c.key: c.value})
 		if err == nil || !strings.Contains(err.Error(), c.metric) || !strings.Contains(err.Error(), c.key) {
@@ -200,6 +206,7 @@ func TestOptions(t *testing.T) {
 
 // fakeJudge answers what a test lays down, and keeps what it was asked.
 type fakeJudge struct {
+	noTable
 	claims   []string
 	labels   map[string]string // item -> label; the last label for any other
 	rating   int

@@ -75,7 +75,7 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 	limited, models := router{}, []string{}
 	for _, conn := range conns {
 		limited[conn.connKey] = conn.limiter.Wrap(c.meter.Attempts(conn.client))
-		if cfg.Run.Backend == config.InBatches && conn.backend != nil {
+		if cfg.Run.Backend == config.InBatches && conn.backend != nil && !conn.embeds {
 			if err := conn.inBatches(cfg, opt.dir, log); err != nil {
 				return c, err
 			}

@@ -28,6 +28,7 @@ type conn struct {
 	client  llm.Client
 	backend *llm.OpenAI // nil for the offline judge
 	batch   *llm.Batch  // nil where calls are live
+	embeds  bool        // it gives vectors, and no chat
 	limiter *llm.Limiter
 	stop    *llm.Stop
 }
@@ -67,7 +68,7 @@ func (a *app) connect(cfg *config.Config, known *learnt, log *slog.Logger) ([]*c
 			conns = append(conns, c)
 		}
 	}
-	return conns, nil
+	return a.connectEmbedder(cfg, conns, log)
 }
 
 // ofJudge says whose error it is, where there are several judges.
@@ -142,7 +143,11 @@ func (s *session) panel(client llm.Client) (metrics.Panel, error) {
 			p.Seats = append(p.Seats, metrics.Seat{Name: judgeLabel(j), Trial: trial, Judge: judge.New(c)})
 		}
 	}
-	return p, nil
+	embedder, err := s.embedder(client)
+	if embedder != nil {
+		p.Embedder = embedder
+	}
+	return p, err
 }
 
 // judgeItems are the parts of a run's identity that the judges make.
@@ -171,6 +176,11 @@ func (s *session) judgeItems() ([]run.Item, error) {
 			items = append(items, run.Item{Name: prefix + "extra_body", Value: string(extra)})
 		}
 	}
+	more, err := s.embedderItems()
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, more...)
 	if len(names) > 0 { // the first one splits texts into claims
 		items = append(items, run.Item{Name: "judges", Value: strings.Join(names, ", ")})
 	}
@@ -213,7 +223,7 @@ func newPrices(cfg *config.Config, log *slog.Logger) (*prices, error) {
 		}
 		p.models, p.books = append(p.models, model), append(p.books, book)
 	}
-	return p, nil
+	return p, p.addEmbedder(cfg)
 }
 
 func samePrice(a, b *cost.Book, model string) bool {

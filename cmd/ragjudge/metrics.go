@@ -44,7 +44,7 @@ func sampleInfo(name string) (metrics.Family, eval.Info, error) {
 	if err != nil {
 		return f, eval.Info{}, err
 	}
-	m, err := metrics.New(name, metrics.Options{Judge: noJudge})
+	m, err := metrics.New(name, metrics.Options{Judge: noJudge, Embedder: noEmbedder})
 	if err != nil {
 		return f, eval.Info{}, err
 	}

@@ -29,6 +29,7 @@ type session struct {
 	names   []string                      // of the metrics, canonical, in configured order
 	options map[string]metrics.Options
 	judged  bool
+	embeds  bool // a metric needs embeddings
 	gates   []report.Gate
 }
 
@@ -69,8 +70,11 @@ func (s *session) checkJudge() error {
 	return errors.Join(errs...)
 }
 
-// stand-in for the judge while metrics are only checked.
-var noJudge = judge.New(judge.Config{})
+// stand-ins for who is asked while metrics are only checked.
+var (
+	noJudge    = judge.New(judge.Config{})
+	noEmbedder = &judge.Embedder{}
+)
 
 func (s *session) chooseMetrics() error {
 	var errs []error
@@ -104,10 +108,16 @@ func (s *session) chooseMetrics() error {
 		if err != nil {
 			continue // checkSections tells it, with its place
 		}
-		opt.Judge = noJudge
+		opt.Judge, opt.Embedder = noJudge, noEmbedder
 		if _, err := metrics.New(name, opt); err != nil {
 			bad("metrics", err)
 			continue
+		}
+		if f.NeedsEmbedder(opt) {
+			if s.embeds = true; s.cfg.Embedder() == nil {
+				bad("metrics", fmt.Errorf("%s needs embeddings: set embeddings.model, such as \"text-embedding-3-small\", or embeddings.provider = \"lexical\" to try things out offline", name))
+				continue
+			}
 		}
 		s.names, s.options[name] = append(s.names, name), opt
 		s.judged = s.judged || f.Judged
@@ -188,7 +198,7 @@ func (s *session) chooseGates() error {
 }
 
 // noPanel stands in for the judges where metrics only describe themselves.
-var noPanel = metrics.Panel{Seats: []metrics.Seat{{Judge: noJudge}}}
+var noPanel = metrics.Panel{Seats: []metrics.Seat{{Judge: noJudge}}, Embedder: noEmbedder}
 
 // metrics makes the metrics over the judges.
 func (s *session) metrics(p metrics.Panel) ([]eval.Metric, []eval.Info, error) {
@@ -252,10 +262,13 @@ func (s *session) identity(infos []eval.Info, data dataset.Info) ([]run.Item, er
 	return items, nil
 }
 
-// uses reports whether a metric of the run uses the template. The one that
-// splits claims belongs to no metric alone.
+// uses reports whether a metric of the run uses the template. Those over claims
+// belong to no metric alone.
 func (s *session) uses(template string) bool {
 	metric, _, _ := strings.Cut(template, "/")
+	if metric == "context_precision" && slices.Contains(s.names, "context_utilization") {
+		return true // it asks the same by the formula of a peer
+	}
 	return metric == "claims" || slices.Contains(s.names, metric)
 }
 
