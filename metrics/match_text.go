@@ -91,8 +91,9 @@ type textMatch struct {
 	repeated   bool
 }
 
-// matchTexts compares every chunk with every reference. Chunks and references
-// whose words are the same count once; references without words don't count.
+// matchTexts compares every chunk with every reference. A chunk that stands
+// there twice, to the byte, counts once, and so do references whose words are the
+// same; references without words don't count.
 func matchTexts(retrieved, reference []string, threshold float64) *textMatch {
 	index := indexReferences(reference)
 	m := &textMatch{references: make([]MatchedReference, len(index.pairs))}

@@ -20,7 +20,7 @@ var settings = []struct {
 }{
 	{flag: "input", key: "dataset.path", usage: "the dataset, or a pattern such as 'data/*.jsonl'; - is standard input; given again, one more file", list: true},
 	{flag: "input-format", key: "dataset.format", usage: "jsonl, json, csv, tsv or parquet, or whose records they are, such as deepeval; found out by content if not given"},
-	{flag: "qrels", key: "dataset.qrels", usage: "the judgements of a TREC run, which --input then names"},
+	{flag: "qrels", key: "dataset.qrels", usage: "the judgements of the TREC run that the dataset is"},
 	{flag: "encoding", key: "dataset.encoding", usage: "the encoding of the dataset's text, such as windows-1252; UTF-8 and UTF-16 are found out"},
 	{flag: "delimiter", key: "dataset.delimiter", usage: "the character between the fields of a CSV file; found out if not given"},
 	{flag: "limit", key: "dataset.limit", usage: "score only the first N samples"},
