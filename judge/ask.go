@@ -31,11 +31,40 @@ func (j *Judge) Claims(ctx context.Context, a Ask) ([]string, error) {
 	}
 	s := j.session(a)
 	list := listOf(a.List)
-	return ask(ctx, s, nil, replyForm[[]string]{
+	got, err := ask(ctx, s, nil, replyForm[[]string]{
 		schema: list.schema(),
 		format: list.format(a.Count),
 		decode: func(content string) ([]string, *problem) { return list.decode(content, a.Count, s.holds) },
 	})
+	if isTooLong(err) && a.Count == 0 {
+		return j.claimsOfHalves(ctx, a, err)
+	}
+	return got, err
+}
+
+// claimsOfHalves gets the list of a text that is too long for the model from its
+// two halves. The error is returned for a text that can't be cut.
+func (j *Judge) claimsOfHalves(ctx context.Context, a Ask, err error) ([]string, error) {
+	left, right, ok := halvedText(a.Text)
+	if !ok {
+		return nil, err
+	}
+	j.counts.split.Add(1)
+	all, seen := []string{}, map[string]bool{}
+	for _, half := range []string{left, right} {
+		a.Text = half
+		got, err := j.Claims(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		for _, claim := range got {
+			if !seen[claim] {
+				seen[claim] = true
+				all = append(all, claim)
+			}
+		}
+	}
+	return all, nil
 }
 
 // Verdicts asks for a verdict on each item and returns them in the order of the
@@ -59,14 +88,9 @@ func (s *session) verdicts(ctx context.Context) ([]Verdict, error) {
 	if len(items) == 0 {
 		return []Verdict{}, nil
 	}
-	got, err := ask(ctx, s, items, s.verdictForm(items))
+	got, err := s.inPieces(ctx, items)
 	if err != nil {
 		return nil, err
-	}
-	if missing := missingFrom(got, items); len(missing) > 0 {
-		if err := s.askMissing(ctx, &got, missing); err != nil {
-			return nil, err
-		}
 	}
 	list := make([]Verdict, len(items))
 	for i, it := range items {
@@ -101,7 +125,7 @@ type replyForm[T any] struct {
 
 func (s *session) verdictForm(items []Item) replyForm[verdicts] {
 	if s.chunks > 0 {
-		return chunksForm(s.chunks, items, s.holds)
+		return chunksForm(len(s.ask.Contexts), s.ask.before, items, s.holds)
 	}
 	labels := s.ask.Labels
 	return replyForm[verdicts]{
@@ -301,7 +325,7 @@ func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.
 			alternatives = llm.MaxTopLogprobs
 		}
 	}
-	resp, err := cfg.Client.Complete(ctx, &llm.Request{
+	req := &llm.Request{
 		TopLogprobs: alternatives,
 		LogprobsOf:  levels,
 		Endpoint:    cfg.Endpoint,
@@ -315,7 +339,11 @@ func (s *session) send(ctx context.Context, messages []llm.Message, schema *llm.
 		Trial:       cfg.Trial,
 		Tag:         llm.Tag{Metric: s.ask.Metric, Step: step, Judge: cfg.Name},
 		Check:       check,
-	})
+	}
+	if err := s.checkLength(req); err != nil {
+		return nil, err
+	}
+	resp, err := cfg.Client.Complete(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -437,7 +465,7 @@ type datum struct {
 func dataOf(a Ask, items []Item) []datum {
 	contexts := make([]block, len(a.Contexts))
 	for i, c := range a.Contexts {
-		contexts[i] = block{tag: TagContext, n: i + 1, text: c}
+		contexts[i] = block{tag: TagContext, n: a.before + i + 1, text: c}
 	}
 	asked := make([]block, len(items))
 	for i, it := range items {

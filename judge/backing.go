@@ -54,12 +54,12 @@ func (j *Judge) Backing(ctx context.Context, a Ask) ([]Backing, error) {
 }
 
 // chunksForm is the form of a reply with a list of chunks for each item.
-func chunksForm(chunks int, items []Item, data source) replyForm[verdicts] {
+func chunksForm(chunks, before int, items []Item, data source) replyForm[verdicts] {
 	return replyForm[verdicts]{
 		schema: &llm.Schema{Name: SchemaChunks, JSON: json.RawMessage(chunksSchema)},
 		format: formatOfChunks,
 		decode: func(content string) (verdicts, *problem) {
-			return labeler{names: chunkKeys, chunks: chunks}.decode(content, items, data)
+			return labeler{names: chunkKeys, chunks: chunks, before: before}.decode(content, items, data)
 		},
 	}
 }
@@ -111,7 +111,7 @@ func (l labeler) readChunks(v value) (label, word string, undecided, ok bool) {
 	var numbers []int
 	for _, w := range words {
 		n, isNumber := number(w)
-		if !isNumber || n < 1 || n > l.chunks {
+		if !isNumber || n <= l.before || n > l.before+l.chunks {
 			return "", word, false, false
 		}
 		if !slices.Contains(numbers, n) {

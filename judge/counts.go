@@ -22,11 +22,14 @@ type Counts struct {
 	Undecided int64
 	// Extra are the verdicts on numbers that were not asked for.
 	Extra int64
+	// Split are the times that a sample was too long for one call and was judged
+	// in two halves.
+	Split int64
 }
 
 // counters are Counts on their way.
 type counters struct {
-	replies, repaired, askedAgain, undecided, extra atomic.Int64
+	replies, repaired, askedAgain, undecided, extra, split atomic.Int64
 }
 
 // Counts returns what has been counted so far.
@@ -34,7 +37,7 @@ func (j *Judge) Counts() Counts {
 	c := &j.counts
 	return Counts{
 		Replies: c.replies.Load(), Repaired: c.repaired.Load(), AskedAgain: c.askedAgain.Load(),
-		Undecided: c.undecided.Load(), Extra: c.extra.Load(),
+		Undecided: c.undecided.Load(), Extra: c.extra.Load(), Split: c.split.Load(),
 	}
 }
 
@@ -42,7 +45,7 @@ func (j *Judge) Counts() Counts {
 func (c Counts) Plus(d Counts) Counts {
 	return Counts{
 		Replies: c.Replies + d.Replies, Repaired: c.Repaired + d.Repaired, AskedAgain: c.AskedAgain + d.AskedAgain,
-		Undecided: c.Undecided + d.Undecided, Extra: c.Extra + d.Extra,
+		Undecided: c.Undecided + d.Undecided, Extra: c.Extra + d.Extra, Split: c.Split + d.Split,
 	}
 }
 

@@ -132,7 +132,7 @@ func FuzzDecodeChunks(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		form := chunksForm(33, fuzzItems, nil)
+		form := chunksForm(33, 0, fuzzItems, nil)
 		v, p := form.decode(content)
 		if (p == nil) != (len(v.by) > 0) {
 			t.Errorf("%q gave %v and %v", content, v.by, p)

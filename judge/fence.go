@@ -32,6 +32,9 @@ type Fenced struct {
 	Fields map[string]string
 	// Contexts are the chunks in their order.
 	Contexts []string
+	// Before is the number of contexts that stand in front of these and were shown
+	// in another request.
+	Before int
 	// Items are the numbered items in the order in which they stand.
 	Items []Item
 }
@@ -169,7 +172,10 @@ func ParseFenced(text string) Fenced {
 				f.Items = append(f.Items, Item{N: n, Text: body})
 			}
 		case tag == TagContext:
-			if n == len(f.Contexts)+1 {
+			if len(f.Contexts) == 0 && n > 0 {
+				f.Before = n - 1
+			}
+			if n == f.Before+len(f.Contexts)+1 {
 				f.Contexts = append(f.Contexts, body)
 			}
 		default:

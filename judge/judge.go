@@ -27,6 +27,15 @@ type Config struct {
 	MaxTokens int
 	// Extra are further members of every request; see llm.Request.
 	Extra json.RawMessage
+	// MaxItems is the most items that one call asks for verdicts on; 0 for no
+	// bound.
+	MaxItems int
+	// MaxInput is the longest prompt that the model takes, in tokens; 0 if that is
+	// not known. What is longer, and what the server finds too long, is asked about
+	// in several calls where that is possible.
+	MaxInput int
+	// CountTokens counts the input tokens of a request, for MaxInput; nil guesses.
+	CountTokens func(*llm.Request) int
 	// Trial numbers repeats that must not share replies; 0 for the first.
 	Trial int
 	// Name is the judge's in a panel of several; calls are attributed to it, and
@@ -76,6 +85,9 @@ type Ask struct {
 	Labels []string
 	// Min and Max are the ends of a rating's scale, both included.
 	Min, Max int
+	// before is the number of contexts in front of these, which were shown in
+	// another call.
+	before int
 	// Weighted asks for the probabilities of the levels of the scale, which must
 	// have one digit each: see Rating.Weighted.
 	Weighted bool

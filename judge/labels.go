@@ -73,6 +73,8 @@ type labeler struct {
 	// chunks is the number of chunks of an ask whose verdicts are lists of
 	// their numbers; 0 where they are labels.
 	chunks int
+	// before is the number of chunks that were shown in another call.
+	before int
 	// support reports that the labels speak of evidence or use, so that other
 	// words that do so have a meaning.
 	support bool
@@ -110,7 +112,7 @@ func (l labeler) read(v value) (label, word string, undecided, ok bool) {
 // allowed says what a verdict may be.
 func (l labeler) allowed() string {
 	if l.chunks > 0 {
-		return fmt.Sprintf("the lists of numbers from 1 to %d", l.chunks)
+		return fmt.Sprintf("the lists of numbers from %d to %d", l.before+1, l.before+l.chunks)
 	}
 	return quoteList(l.labels)
 }

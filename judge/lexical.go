@@ -93,6 +93,9 @@ func lexicalAnswer(req *llm.Request) (string, error) {
 	if list := lexicalList(form, req, data); list != "" {
 		return list, nil
 	}
+	if len(data.Contexts) > 0 && data.Before < maxBefore { // so that they have their numbers
+		data.Contexts = append(make([]string, data.Before), data.Contexts...)
+	}
 	items := make([]string, len(data.Items))
 	for i, it := range data.Items {
 		items[i] = it.Text
@@ -113,6 +116,9 @@ func lexicalAnswer(req *llm.Request) (string, error) {
 	}
 	return verdictsReply(data.Items, supportVerdicts(items, data.Contexts, form.labels)), nil
 }
+
+// maxBefore bounds the contexts that a number can stand for.
+const maxBefore = 1 << 20
 
 // firstField returns the first of the fields that is there.
 func firstField(data Fenced, tags ...string) string {

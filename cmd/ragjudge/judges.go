@@ -127,6 +127,10 @@ func wireOf(cfg *config.Config, j *config.Judge) (endpoint string, extra json.Ra
 // is alone and asked once has no name in its calls.
 func (s *session) panel(client llm.Client) (metrics.Panel, error) {
 	p := metrics.Panel{Vote: metrics.Vote(s.cfg.Panel.Vote), MaxDisagreement: s.cfg.Panel.MaxDisagreement}
+	table, err := priceTable(s.cfg)
+	if err != nil {
+		return p, err
+	}
 	for i, j := range s.cfg.AllJudges() {
 		endpoint, extra, err := wireOf(s.cfg, j)
 		if err != nil {
@@ -136,6 +140,7 @@ func (s *session) panel(client llm.Client) (metrics.Panel, error) {
 			c := judge.Config{
 				Client: client, Prompts: s.prompts, Endpoint: endpoint, Model: judgeModel(j), Extra: extra,
 				Temperature: temperature(j), MaxTokens: j.MaxTokens, Seed: j.Seed, Trial: trial,
+				MaxItems: s.cfg.Prompts.MaxItems, MaxInput: maxInput(j, table), CountTokens: tokensOf,
 			}
 			if seats(s.cfg) > 1 {
 				c.Name = judgeLabel(j)
@@ -148,6 +153,22 @@ func (s *session) panel(client llm.Client) (metrics.Panel, error) {
 		p.Embedder = embedder
 	}
 	return p, err
+}
+
+// maxInput is the longest prompt that a judge takes: the configured length, or
+// what the price table says of the model. 0 if that isn't known.
+func maxInput(j *config.Judge, table *cost.Table) int {
+	if j.MaxInputTokens > 0 || j.Provider == config.Lexical {
+		return j.MaxInputTokens
+	}
+	p, _ := table.Lookup(j.Model, cost.ProviderOf(j.BaseURL))
+	return p.MaxInput
+}
+
+// tokensOf counts the input tokens of a request.
+func tokensOf(req *llm.Request) int {
+	var counter cost.Counter
+	return counter.CountRequest(req).Total
 }
 
 // judgeItems are the parts of a run's identity that the judges make.
@@ -172,6 +193,9 @@ func (s *session) judgeItems() ([]run.Item, error) {
 			run.Item{Name: prefix + "max_tokens", Value: fmt.Sprint(j.MaxTokens)},
 			run.Item{Name: prefix + "seed", Value: show(j.Seed)},
 		)
+		if j.MaxInputTokens > 0 {
+			items = append(items, run.Item{Name: prefix + "max_input_tokens", Value: fmt.Sprint(j.MaxInputTokens)})
+		}
 		if len(extra) > 0 {
 			items = append(items, run.Item{Name: prefix + "extra_body", Value: string(extra)})
 		}
@@ -181,6 +205,9 @@ func (s *session) judgeItems() ([]run.Item, error) {
 		return nil, err
 	}
 	items = append(items, more...)
+	if n := c.Prompts.MaxItems; n > 0 {
+		items = append(items, run.Item{Name: "prompts.max_items", Value: fmt.Sprint(n)})
+	}
 	if len(names) > 0 { // the first one splits texts into claims
 		items = append(items, run.Item{Name: "judges", Value: strings.Join(names, ", ")})
 	}

@@ -24,10 +24,10 @@ func logReplies(log *slog.Logger, p metrics.Panel) {
 	}
 	for _, name := range names {
 		c := byName[name]
-		if c.Repaired+c.AskedAgain+c.Undecided+c.Extra == 0 {
+		if c.Repaired+c.AskedAgain+c.Undecided+c.Extra+c.Split == 0 {
 			continue
 		}
 		log.Info("replies that were not as asked for", "judge", name, "replies", c.Replies, "repaired", c.Repaired,
-			"asked_again", c.AskedAgain, "undecided_verdicts", c.Undecided, "extra_verdicts", c.Extra)
+			"asked_again", c.AskedAgain, "undecided_verdicts", c.Undecided, "extra_verdicts", c.Extra, "too_long_and_split", c.Split)
 	}
 }
