@@ -33,7 +33,9 @@ var Aliases = []struct {
 // groundTruths is the one alias whose text may be a list of one text.
 const groundTruths = "groundtruths"
 
-var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+// separators are left out of names, and so is what nobody sees: spaces of other
+// kinds, and marks of zero width, as copied headers have them.
+var separators = strings.NewReplacer("_", "", "-", "", " ", "", "\u00a0", "", "\u202f", "", "\u3000", "", "\u200b", "", "\u200c", "", "\u200d", "", "\u2060", "", "\ufeff", "", "\t", "", "\n", "", "\r", "")
 
 // normal is the form in which names are compared with the aliases.
 func normal(name string) string {

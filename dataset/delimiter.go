@@ -66,6 +66,7 @@ func guessDelimiter(head []byte, eol byte, columns *columns) (byte, *fault) {
 		g := tryDelimiter(head, delimiters[i], eol, columns)
 		switch {
 		case g.cells < 2:
+		case g.delim == ':' && g.known < 2: // "question: why?" is YAML, or prose
 		case best.cells == 0 || g.better(best) > 0:
 			best, second = g, best
 		case second.cells == 0 || g.better(second) > 0:

@@ -80,13 +80,16 @@ func plainLeaf(b []byte, v parquet.Value) []byte {
 	return bytesLeaf(b, v.ByteArray())
 }
 
+// notText begins what stands for bytes of a Parquet file that are no text.
+const notText = `{"base64":"`
+
 // bytesLeaf writes text; bytes that are none become an object, which no field
 // takes for text.
 func bytesLeaf(b, text []byte) []byte {
 	if utf8.Valid(text) {
 		return appendQuoted(b, text)
 	}
-	b = append(b, `{"base64":"`...)
+	b = append(b, notText...)
 	return append(base64.StdEncoding.AppendEncode(b, text), `"}`...)
 }
 

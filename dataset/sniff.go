@@ -70,6 +70,7 @@ var foreign = []struct{ magic, name, hint string }{
 var (
 	trecRun   = regexp.MustCompile(`^\S+[ \t]+Q0[ \t]+\S+[ \t]+-?\d+[ \t]+\S+[ \t]+\S+\r?$`)
 	trecQrels = regexp.MustCompile(`^\S+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+\r?$`)
+	yamlText  = regexp.MustCompile(`^(---|- +[\w"'-]+:( .*)?)\r?$`)
 	markup    = regexp.MustCompile(`(?i)^\s*<(!doctype|html|\?xml|head|body|error)`)
 )
 
@@ -103,6 +104,8 @@ func refuseText(head []byte, named Format) *fault {
 		return faultf("is a TREC run, which holds no samples").withHint(hint)
 	case trecQrels.Match(line):
 		return faultf("is a file of TREC relevance judgements (qrels), which holds no samples").withHint(hint)
+	case yamlText.Match(line):
+		return faultf("looks like YAML, which is known by the ending of its file").withHint("name the file .yaml, or write it as JSON")
 	case markup.Match(line):
 		return faultf("is a page of HTML or XML, which holds no samples").
 			withHint("a download that fails may leave an error page behind: look into the file")

@@ -15,7 +15,7 @@ import (
 func (d *decoder) answer(v value) (string, *fault) {
 	s, f := d.scalar(v)
 	switch s {
-	case "nan", "NaN", "None", "null", "<NA>":
+	case "nan", "NaN", "None", "null", "NULL", "<NA>", `\N`:
 		if v.kind == kindString || v.kind == kindCell {
 			d.warn(warnPrintedNull)
 		}
@@ -33,8 +33,11 @@ func (d *decoder) scalar(v value) (string, *fault) {
 		return "", faultf("is a list, where a text is expected").
 			withHint("if the file holds one list per column, write it as one object per row")
 	case kindObject:
+		if hasWord(v.raw, notText) {
+			return "", faultf("holds bytes that are not UTF-8 text").withHint("write the column as text: in Python bytes.decode with the right encoding")
+		}
 		return "", faultf("is an object, where a text is expected").
-			withHint("write the text itself into the column")
+			withHint("write the text itself into the column; if the file holds one object per column, write it as one object per row")
 	}
 	return d.textOf(v), nil
 }
@@ -47,6 +50,8 @@ func (d *decoder) textOf(v value) string {
 	}
 	if lone {
 		d.warn(warnSurrogate)
+	} else if strings.Contains(s, "\uFFFD") {
+		d.warn(warnReplaced)
 	}
 	if strings.IndexByte(s, 0) >= 0 {
 		d.warn(warnNUL)
@@ -129,11 +134,14 @@ func (d *decoder) unwrap(v value) (value, *fault) {
 	}
 	t := bytes.TrimSpace(text)
 	switch string(t) {
-	case "", "null", "None", "nan", "NaN":
+	case "", "null", "None", "nan", "NaN", "NULL", "<NA>", `\N`:
 		return value{}, nil
 	}
 	if hasWord(t, "array(") {
 		return value{}, numpyFault()
+	}
+	if u, ok := wrapped(t); ok {
+		return u, nil
 	}
 	if t[0] != '[' && t[0] != '{' && !hasWord(t, langChainDocument) {
 		return v, nil
@@ -152,6 +160,56 @@ func (d *decoder) unwrap(v value) (value, *fault) {
 			strings.TrimPrefix(jf.reason, "invalid JSON: "), pf.reason).
 			withHint("if it is one plain text, write it as a JSON list of one text")
 	}
+}
+
+// wrapped sees a list that was encoded twice ("[\"a\"]" as JSON text), or a
+// tuple of texts as Python prints it.
+func wrapped(t []byte) (value, bool) {
+	switch t[0] {
+	case '"':
+		u, f := parseValue(t)
+		if f != nil || u.kind != kindString {
+			return value{}, false
+		}
+		s, _ := u.text()
+		if u, f = parseValue([]byte(strings.TrimSpace(s))); f == nil && u.kind == kindArray {
+			return u, true
+		}
+	case '(':
+		js, f := pyToJSON(t)
+		if f != nil {
+			return value{}, false
+		}
+		u, jf := parseValue(js)
+		n := 0
+		for _, item := range u.items() {
+			if item.kind != kindString && item.kind != kindObject {
+				return value{}, false
+			}
+			n++
+		}
+		// ("a") is a text in brackets, ("a",) a tuple.
+		return u, jf == nil && (n > 1 || n == 1 && bytes.HasSuffix(bytes.TrimRight(t[:len(t)-1], " \n"), []byte(",")))
+	}
+	return value{}, false
+}
+
+// printed are the beginnings of what programs print for several contexts, or
+// for one with its metadata, and which is not read as that.
+var printed = []string{"{", "['", "[\"", "page_content='", "page_content=\"", "deque([", "set(", "frozenset(", "WrappedArray(", "dict_values("}
+
+// looksPrinted reports whether a text looks like a printed list or object.
+func looksPrinted(s string) bool {
+	s = strings.TrimSpace(s)
+	if strings.HasSuffix(s, "dtype: object") {
+		return true
+	}
+	for _, p := range printed {
+		if strings.HasPrefix(s, p) {
+			return strings.HasPrefix(p, "page") || strings.IndexByte("}])", s[len(s)-1]) >= 0
+		}
+	}
+	return false
 }
 
 // contexts is what a column of contexts holds.
@@ -173,7 +231,7 @@ func (d *decoder) contexts(v value) (contexts, *fault) {
 		return c, nil
 	case kindArray:
 	case kindString, kindCell:
-		c.texts = append(c.texts, d.textOf(u))
+		c.texts = append(c.texts, d.contextText(u))
 		if d.columns.shape != nil && d.columns.shape.format == DeepEval && strings.Contains(c.texts[0], "|") {
 			d.warn(warnJoined)
 		}
@@ -189,22 +247,22 @@ func (d *decoder) contexts(v value) (contexts, *fault) {
 		fallthrough
 	default:
 		if v.kind == kindString || v.kind == kindCell { // text that happens to hold an object
-			c.texts = append(c.texts, d.textOf(v))
+			c.texts = append(c.texts, d.contextText(v))
 			return c, nil
 		}
-		return c, faultf("is %s, where a list of texts is expected", u.kind)
+		return c, faultf("is %s, where a list of texts is expected", u.kind).withHint(asList)
 	}
 	for i, item := range u.items() {
 		var text, id string
 		switch item.kind {
 		case kindString:
-			text = d.textOf(item)
+			text = d.contextText(item)
 		case kindObject:
 			if text, id, f = d.contextObject(item, i+1); f != nil {
 				return c, f
 			}
 		default:
-			return c, faultf("context %d is %s, where a text or an object with text is expected", i+1, item.kind)
+			return c, faultf("context %d is %s, where a text or an object with text is expected", i+1, item.kind).withHint(asList)
 		}
 		c.texts = append(c.texts, text)
 		if id != "" {
@@ -218,6 +276,18 @@ func (d *decoder) contexts(v value) (contexts, *fault) {
 		c.ids = nil
 	}
 	return c, nil
+}
+
+// asList is the remedy for contexts in a form of their own.
+const asList = "write the contexts of a row as a JSON list of texts, or of objects with text and id; leave out those that are null"
+
+// contextText is textOf for a context.
+func (d *decoder) contextText(v value) string {
+	s := d.textOf(v)
+	if looksPrinted(s) {
+		d.warn(warnPrinted)
+	}
+	return s
 }
 
 // The members of a context that may hold its text and its id, in normal form.

@@ -6,7 +6,8 @@ type Warning struct {
 	// Kind is a stable word: "no_contexts", "nul_character", "lone_surrogate",
 	// "partial_context_ids", "identical_rows", "answer_looks_like_error",
 	// "printed_null", "float_id", "several_ids", "joined_contexts",
-	// "beside_records", "several_references", "file_grew", "empty_file", "encoding_doubtful".
+	// "beside_records", "several_references", "file_grew", "empty_file", "encoding_doubtful",
+	// "printed_structure", "replacement_character".
 	Kind string
 	// Message says it for people, without the count.
 	Message string
@@ -37,6 +38,8 @@ const (
 	warnGrew
 	warnEmptyFile
 	warnEncoding
+	warnPrinted
+	warnReplaced
 	numWarnings
 )
 
@@ -56,6 +59,8 @@ var warningTexts = [numWarnings]Warning{
 	warnGrew:        {Kind: "file_grew", Message: "the file grew since it was scanned; what was appended is left out"},
 	warnEmptyFile:   {Kind: "empty_file", Message: "a file is empty: it adds no samples"},
 	warnEncoding:    {Kind: "encoding_doubtful", Message: "a file reads well as UTF-8, but another encoding was named for it; if its accents come out wrong, take the encoding away"},
+	warnPrinted:     {Kind: "printed_structure", Message: "a context looks like a list or an object that a program printed; it is taken as one text: if it holds several contexts, or text and metadata, write a JSON list"},
+	warnReplaced:    {Kind: "replacement_character", Message: "a text holds U+FFFD, which programs put where they could not read a character: it was damaged before, and is judged so"},
 }
 
 // warnings counts the warnings of one pass and tells each kind once.

@@ -80,8 +80,9 @@ func (a *app) dataConfig(c *cobra.Command, files []string) (*config.Config, erro
 // outFile is a dataset in the making, next to where it will stand.
 type outFile struct {
 	*dataset.Writer
-	path string // "" for standard output
-	temp *os.File
+	path string // where it is to stand; "" for standard output, devices and pipes
+	mode fs.FileMode
+	file *os.File // nil for standard output
 }
 
 // createDataset opens a dataset for writing. path is "-" for standard output;
@@ -105,18 +106,10 @@ func (a *app) createDataset(path, format string, force bool) (*outFile, error) {
 	o := &outFile{}
 	var to io.Writer = a.out
 	if path != dataset.Stdin {
-		if st, err := os.Stat(path); err == nil && st.IsDir() {
-			return nil, usagef("%s is a folder: name a file", path)
-		} else if err == nil && !force {
-			return nil, &exitError{code: exitUsage, err: fmt.Errorf("%s is there already; nothing was written", path), hint: "--force replaces it"}
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, usageError(err)
+		if err := o.open(path, force); err != nil {
+			return nil, err
 		}
-		temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-		if err != nil {
-			return nil, usageError(fmt.Errorf("write %s: %w", path, err))
-		}
-		o.path, o.temp, to = path, temp, temp
+		to = o.file
 	}
 	w, err := dataset.NewWriter(to, f)
 	if err != nil {
@@ -126,14 +119,51 @@ func (a *app) createDataset(path, format string, force bool) (*outFile, error) {
 	return o, nil
 }
 
+// open makes the file that is written: one beside path, to be moved there. A
+// device or a pipe is written to as it is: /dev/null must not become a file. A
+// link stays, and what it leads to is replaced.
+func (o *outFile) open(path string, force bool) error {
+	o.mode = 0o644
+	switch st, err := os.Stat(path); {
+	case err == nil && st.IsDir():
+		return usagef("%s is a folder: name a file", path)
+	case err == nil && !st.Mode().IsRegular():
+		if o.file, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+			return usageError(fmt.Errorf("write %s: %w", path, err))
+		}
+		return nil
+	case err == nil && !force:
+		return &exitError{code: exitUsage, err: fmt.Errorf("%s is there already; nothing was written", path), hint: "--force replaces it"}
+	case err == nil:
+		o.mode = st.Mode().Perm()
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return usageError(fmt.Errorf("write %s: %w", path, err))
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return usageError(err)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("write %s: there is no folder %s", path, filepath.Dir(path))
+	}
+	if err != nil {
+		return usageError(fmt.Errorf("write %s: %w", path, err))
+	}
+	o.path, o.file = path, temp
+	return nil
+}
+
 // abandon removes what was begun.
 func (o *outFile) abandon() error {
-	if o.temp == nil {
+	if o.file == nil {
 		return nil
 	}
-	_ = o.temp.Close() // what went wrong before says more
-	err := os.Remove(o.temp.Name())
-	o.temp = nil
+	_ = o.file.Close() // what went wrong before says more
+	var err error
+	if o.path != "" {
+		err = os.Remove(o.file.Name())
+	}
+	o.file = nil
 	return err
 }
 
@@ -142,21 +172,24 @@ func (o *outFile) finish() error {
 	if err := o.Writer.Close(); err != nil {
 		return errors.Join(err, o.abandon())
 	}
-	if o.temp == nil {
+	switch {
+	case o.file == nil:
 		return nil
+	case o.path == "":
+		return o.file.Close()
 	}
-	err := o.temp.Chmod(0o644)
+	err := o.file.Chmod(o.mode)
 	if err == nil {
-		err = o.temp.Sync()
+		err = o.file.Sync()
 	}
-	if shut := o.temp.Close(); err == nil {
+	if shut := o.file.Close(); err == nil {
 		err = shut
 	}
 	if err == nil {
-		err = os.Rename(o.temp.Name(), o.path)
+		err = os.Rename(o.file.Name(), o.path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", o.path, err), os.Remove(o.temp.Name()))
+		return errors.Join(fmt.Errorf("write %s: %w", o.path, err), os.Remove(o.file.Name()))
 	}
 	return syncFolder(filepath.Dir(o.path))
 }
@@ -181,7 +214,7 @@ func (a *app) dataConvertCommand() *cobra.Command {
 JSONL, one object a line, or as Parquet with list columns. The same samples give
 the same bytes. OUT may be "-", standard output. It is written beside its place
 and moved there when it is whole; what is there already stays, unless --force is
-given.`,
+given. A pipe or a device is written to as it is.`,
 		Example: `  ragjudge data convert promptfoo-results.json samples.jsonl
   ragjudge data convert --column user_input=inputs.frage 'logs/*.jsonl.gz' samples.parquet`,
 		Args: cobra.MinimumNArgs(2),

@@ -1,0 +1,125 @@
+package dataset_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ragjudge/ragjudge/dataset"
+)
+
+// What programs print in place of a list is read as one where it is one, and
+// told of where it is taken as one text.
+func TestPrintedContexts(t *testing.T) {
+	for _, c := range []struct {
+		cell string
+		want []string
+		warn string
+	}{
+		{`('a', 'b')`, []string{"a", "b"}, ""},
+		{`('a',)`, []string{"a"}, ""},
+		{`("it's", "b")`, []string{"it's", "b"}, ""},
+		{`('a')`, []string{"('a')"}, ""},
+		{`(1, 2)`, []string{"(1, 2)"}, ""},
+		{`(see page 4)`, []string{"(see page 4)"}, ""},
+		{`"[\"a\",\"b\"]"`, []string{"a", "b"}, ""},
+		{`"a quotation", he said`, []string{`"a quotation", he said`}, ""},
+		{`"a quotation"`, []string{`"a quotation"`}, ""},
+		{`{"text":"a","id":"1"}`, []string{`{"text":"a","id":"1"}`}, "printed_structure"},
+		{`{'a', 'b'}`, []string{`{'a', 'b'}`}, "printed_structure"},
+		{`page_content='a' metadata={'source': 'x'}`, []string{`page_content='a' metadata={'source': 'x'}`}, "printed_structure"},
+		{"0    a\n1    b\nName: contexts, dtype: object", []string{"0    a\n1    b\nName: contexts, dtype: object"}, "printed_structure"},
+		{`["['a', 'b']"]`, []string{"['a', 'b']"}, "printed_structure"},
+		{`{ is a brace`, []string{"{ is a brace"}, ""},
+		{`NULL`, []string{}, "no_contexts"},
+		{`\N`, []string{}, "no_contexts"},
+		{`<NA>`, []string{}, "no_contexts"},
+		{`NULLIFY`, []string{"NULLIFY"}, ""},
+	} {
+		quoted, err := json.Marshal(c.cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{
+			"a.csv":   "question,contexts\nq,\"" + strings.ReplaceAll(c.cell, `"`, `""`) + "\"\n",
+			"a.jsonl": `{"question":"q","contexts":` + string(quoted) + "}\n",
+		} {
+			samples, warned := withWarnings(t, name, text)
+			if len(samples) != 1 || !slices.Equal(samples[0], c.want) {
+				t.Errorf("%s, %s: %q, want %q", name, c.cell, samples, c.want)
+			}
+			if got := strings.Join(warned, " "); got != c.warn {
+				t.Errorf("%s, %s: warnings %q, want %q", name, c.cell, got, c.warn)
+			}
+		}
+	}
+}
+
+// withWarnings are the contexts of a file's rows, and the kinds of its warnings.
+func withWarnings(t *testing.T, name, text string) (contexts [][]string, kinds []string) {
+	t.Helper()
+	r, err := dataset.Open(write(t, name, text), dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, s := range rest(t, r) {
+		contexts = append(contexts, s.RetrievedContexts)
+	}
+	for _, w := range r.Warnings() {
+		kinds = append(kinds, w.Kind)
+	}
+	return contexts, kinds
+}
+
+// Text that was damaged before it came here is told of; half a surrogate pair,
+// which becomes U+FFFD here, has a warning of its own.
+func TestReplacementCharacter(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"question":"Gr` + "\uFFFD" + `e","answer":"caf\ufffd"}`: "replacement_character",
+		`{"question":"\ud83d"}`:                                   "lone_surrogate",
+		`{"question":"` + "\uFFE9" + `"}`:                         "",
+	} {
+		if _, got := withWarnings(t, "a.jsonl", text); strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// YAML that doesn't say so by its ending, and prose, is not read as CSV that is
+// separated by colons, half of it lost.
+func TestColonsAreNoDelimiter(t *testing.T) {
+	for text, want := range map[string]string{
+		"- question: q\n  answer: a\n":  "YAML",
+		"---\nquestion: q\nanswer: a\n": "YAML",
+		"question: q\nanswer: a\n":      "no column is known",
+		"question: q, r\nanswer: a\n":   "no column is known",
+	} {
+		for _, name := range []string{"a.txt", "a", "a.csv"} {
+			_, err := dataset.Open(write(t, name, text), dataset.Options{})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, %q: %v, want %s", name, text, err, want)
+			}
+		}
+	}
+	s := one(t, "a.csv", "id:question:answer\n1:q:a\n")
+	if s.ID != "1" || s.UserInput != "q" || s.Response != "a" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A name means the same with what nobody sees in it.
+func TestUnseenInNames(t *testing.T) {
+	for _, name := range []string{"question\u00a0", "\u200bquestion", "\ufeffquestion", "ques\u2060tion", "user\u00a0input", "question\n"} {
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string]string{"a.csv": "id,\"" + name + "\"\n1,q\n", "a.jsonl": `{"id":1,` + string(quoted) + `:"q"}`} {
+			if s := one(t, file, text); s.UserInput != "q" || len(s.Metadata) > 0 {
+				t.Errorf("%s, %q: %+v", file, name, s)
+			}
+		}
+	}
+}
