@@ -2,7 +2,11 @@ package cost
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/ragjudge/ragjudge/tokens"
 )
 
 // assumptions returns what the figures stand on, one sentence each.
@@ -25,22 +29,70 @@ func (e *Estimator) assumptions() []string {
 		out = append(out, fmt.Sprintf("How many claims the judge finds is not known before it is asked: %s (low, expected, high) for each sentence is reckoned with, in the calls of %s.",
 			claimsFactor, strings.Join(metrics, ", ")))
 	}
+	out = append(out, e.measuredSentences()...)
+	if e.allMeasured() {
+		out = append(append(out, prices...), e.timeSentences()...)
+		return append(out, e.opt.Notes...)
+	}
 	out = append(out, fmt.Sprintf("Replies are taken to be %s times as long as the offline judge's for the same items, and never longer than max_tokens.", replyFactor))
 	out = append(append(append(out, thinking...), e.attemptsSentence()), prices...)
 	if paid {
-		out = append(out, "No discount of the provider's prompt cache is taken off.")
+		out = append(out, "No discount of the provider's prompt cache is taken off, but where it was measured.")
 	}
 	return append(append(out, e.timeSentences()...), e.opt.Notes...)
+}
+
+// measuredSentences say which steps stand on measurements.
+func (e *Estimator) measuredSentences() []string {
+	steps := map[string]float64{} // with the least number of samples
+	for k, s := range e.steps {
+		if !s.measured {
+			continue
+		}
+		name, n := k.metric+"/"+k.step, e.known[k.kind].m.Samples
+		if before, ok := steps[name]; !ok || n < before {
+			steps[name] = n
+		}
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(steps)) {
+		list = append(list, fmt.Sprintf("%s (%d samples)", name, int(steps[name])))
+	}
+	return []string{"Calls, tokens and repeats are what was measured with this judge and these prompts, in proportion to what is planned, for " + strings.Join(list, ", ") +
+		"; the range is as wide as the scatter of the samples makes it, 99 times in 100, and wider for measurements of earlier runs."}
+}
+
+// allMeasured reports that no step stands on the priors.
+func (e *Estimator) allMeasured() bool {
+	for _, s := range e.steps {
+		if !s.measured && s.planned() > 0 {
+			return false
+		}
+	}
+	return len(e.steps) > 0
 }
 
 // String shows a factor as its three values.
 func (f factor) String() string { return fmt.Sprintf("%v / %v / %v", f.low, f.expected, f.high) }
 
 func (j *JudgeOptions) inputSentence() string {
+	if j.OwnEncoding && j.Ratio > 0 {
+		return fmt.Sprintf("Input tokens are counted with the judge's own vocabulary (%s) and taken %.3f times, as the server told them in earlier calls.", j.Encoding, j.Ratio)
+	}
 	if j.OwnEncoding {
 		return fmt.Sprintf("Input tokens are counted with the judge's own vocabulary (%s), with the form of messages as documented; a schema's tokens are an estimate.", j.Encoding)
 	}
-	return fmt.Sprintf("The judge's vocabulary is not built in: tokens are counted with %s and taken %s times.", j.Encoding, foreignTokens)
+	if j.Ratio > 0 {
+		return fmt.Sprintf("The judge's vocabulary is not built in: tokens are counted with %s and taken %.3f times, as the server told them in earlier calls.", j.Encoding, j.Ratio)
+	}
+	family := tokens.Foreign(j.Model).Family
+	if family == "" {
+		return fmt.Sprintf("The judge's vocabulary is not built in, and its family not known: tokens are counted with %s and taken %s times.", j.Encoding, foreign(j.Model))
+	}
+	return fmt.Sprintf("The judge's vocabulary is not built in: tokens are counted with %s and taken %s times, as was measured for %s.", j.Encoding, foreign(j.Model), family)
 }
 
 func (e *Estimator) attemptsSentence() string {

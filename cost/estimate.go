@@ -30,6 +30,13 @@ type Call struct {
 	// that also makes calls of step "split": their items are, but for as many
 	// calls as there were splits that the cache answered.
 	Predicted bool
+	// Kind is what KindOf gives; empty for a call of which nothing is measured.
+	Kind string
+	// Prefix is the part of Input that is the same in all calls of the kind and
+	// comes first: instructions and schema.
+	Prefix int
+	// Embedding reports that texts are embedded: there is no reply to be paid for.
+	Embedding bool
 	// Hit reports that the cache answers, Repeat that an identical call is
 	// planned already. Neither costs anything.
 	Hit, Repeat bool
@@ -53,6 +60,12 @@ type JudgeOptions struct {
 	OwnEncoding bool
 	// Reasoning reports that the judge thinks before it answers; see Reasons.
 	Reasoning bool
+	// Ratio is the input tokens that the server told, in earlier calls, over those
+	// that were counted; 0 where that is not known.
+	Ratio float64
+	// PrefixMinimum is the least length of a prompt's beginning that the provider
+	// caches by itself, in tokens; 0 if it caches none.
+	PrefixMinimum int
 }
 
 // Options says what an estimate is to reckon with.
@@ -66,6 +79,19 @@ type Options struct {
 	Encoding    string
 	OwnEncoding bool
 	Reasoning   bool
+	// Ratio and PrefixMinimum are as in JudgeOptions.
+	Ratio         float64
+	PrefixMinimum int
+	// Measured tells what is known of a kind of call, and by how much other samples
+	// may differ from those measured, as a share. Nil, or a nil answer, is nothing.
+	Measured func(kind string) (m *Measured, drift float64)
+	// Samples is how many samples the calls are for, for the scatter of what is
+	// measured; 0 reckons as for one.
+	Samples int
+	// Batch reports that calls go through the provider's Batch API.
+	Batch bool
+	// Sampled says that the calls are those of some of the rows; nil for all rows.
+	Sampled *Sampled
 	// PriceDate is the date of the price table.
 	PriceDate string
 	// MaxAttempts is the most attempts of one call that may be charged for; 0
@@ -91,18 +117,28 @@ type Estimator struct {
 
 	mu    sync.Mutex
 	steps map[stepKey]*stepSum
+	known map[string]measured // by kind
 }
 
-// stepKey is one step of a metric, for one seat.
+// stepKey is one step of a metric, for one seat and one kind of call.
 type stepKey struct {
 	metric, step, judge string
 	trial               int
+	kind                string
+}
+
+// measured is what is known of a kind: the ratios for calls whose items are open
+// (0) and known (1); m is nil if nothing is.
+type measured struct {
+	m                    *Measured
+	calls, input, output [2]factor
 }
 
 // stepSum is the sums over the calls of one step. They are integers, so that the
 // order of adding makes no difference.
 type stepSum struct {
 	hits, repeats, saved int64 // saved: money, for hits
+	measured             bool
 	// sure are calls without items or with known ones, predicted those with
 	// predicted items, at each level.
 	sure, predicted [3]sum
@@ -113,7 +149,15 @@ type stepSum struct {
 
 // sum is calls, tokens and money at one level of the range. Money is in units of
 // 1e-11 dollars: a call's rounding is lost in any sum, and 92 million dollars fit.
-type sum struct{ calls, input, output, money int64 }
+type sum struct {
+	calls, input, output, money int64
+	// other is money through the other way: the Batch API for live calls, and the
+	// reverse. prefix is input tokens that the provider may have in its prompt
+	// cache, prefixMoney what they would save. cached is those of which that is
+	// measured, reasoning the hidden part of output; embedded is the input of
+	// embeddings, which is no part of input.
+	other, prefix, prefixMoney, cached, reasoning, embedded int64
+}
 
 const moneyUnit = 1e11
 
@@ -122,6 +166,12 @@ func (s *sum) add(t sum) {
 	s.input += t.input
 	s.output += t.output
 	s.money += t.money
+	s.other += t.other
+	s.prefix += t.prefix
+	s.prefixMoney += t.prefixMoney
+	s.cached += t.cached
+	s.reasoning += t.reasoning
+	s.embedded += t.embedded
 }
 
 // levels are the indices of a range.
@@ -139,25 +189,25 @@ func (f factor) at(level int) float64 {
 func NewEstimator(opt Options) *Estimator {
 	judges := opt.Judges
 	if len(judges) == 0 {
-		judges = []JudgeOptions{{Model: opt.Model, Price: opt.Price, Encoding: opt.Encoding, OwnEncoding: opt.OwnEncoding, Reasoning: opt.Reasoning}}
+		judges = []JudgeOptions{{Model: opt.Model, Price: opt.Price, Encoding: opt.Encoding, OwnEncoding: opt.OwnEncoding, Reasoning: opt.Reasoning, Ratio: opt.Ratio, PrefixMinimum: opt.PrefixMinimum}}
 	}
-	return &Estimator{opt: opt, judges: judges, steps: map[stepKey]*stepSum{}}
+	return &Estimator{opt: opt, judges: judges, steps: map[stepKey]*stepSum{}, known: map[string]measured{}}
 }
 
 // Add takes in one planned call.
 func (e *Estimator) Add(c Call) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	key := stepKey{c.Metric, c.Step, c.Judge, c.Trial}
+	key := stepKey{c.Metric, c.Step, c.Judge, c.Trial, c.Kind}
 	s := e.steps[key]
 	if s == nil {
-		s = new(stepSum)
+		s = &stepSum{measured: e.measured(c.Kind).m != nil}
 		e.steps[key] = s
 	}
 	switch {
 	case c.Hit:
 		s.hits++
-		s.saved += e.price(c.Judge, c.Input, c.Output)
+		s.saved += e.price(c.Judge, llm.Usage{PromptTokens: c.Input, CompletionTokens: c.Output})
 		return
 	case c.Repeat:
 		s.repeats++
@@ -176,8 +226,26 @@ func (e *Estimator) Add(c Call) {
 	}
 }
 
-// one returns what one attempt of a call takes at a level.
+// Weigh returns what a call is expected to take, without adding it: in US dollars
+// where all prices are known, else in tokens. It compares rows with each other.
+func (e *Estimator) Weigh(c Call) float64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.one(&c, expected, c.Items > 0)
+	for i := range e.judges {
+		if e.judges[i].Price == nil {
+			return float64(s.input + s.output + s.embedded)
+		}
+	}
+	return float64(s.money) / moneyUnit
+}
+
+// one returns what one attempt of a call takes at a level; of a measured kind, what
+// all attempts of it take.
 func (e *Estimator) one(c *Call, level int, predicted bool) sum {
+	if k := e.measured(c.Kind); k.m != nil {
+		return e.carried(c, level, k, predicted || c.Items <= 0 || c.Step == stepSplit)
+	}
 	input, output := float64(c.Input), float64(c.Output)
 	length := replyFactor.at(level)
 	if output <= 0 {
@@ -196,18 +264,108 @@ func (e *Estimator) one(c *Call, level int, predicted bool) sum {
 	}
 	output *= length
 	j := e.judge(c.Judge)
-	if !j.OwnEncoding {
-		input *= foreignTokens.at(level)
-		output *= foreignTokens.at(level)
-	}
+	in, out := j.vocabulary()
+	input *= in.at(level)
+	output *= out.at(level)
+	thought := 0.0
 	if j.Reasoning {
-		output += reasoningTokens.at(level)
+		thought = reasoningTokens.at(level)
 	}
 	if c.OutputCap > 0 {
 		output = min(output, float64(c.OutputCap))
+		thought = min(thought, float64(c.OutputCap)-output)
 	}
-	in, out := int(math.Round(input)), int(math.Round(output))
-	return sum{calls: 1, input: int64(in), output: int64(out), money: e.price(c.Judge, in, out)}
+	if c.Embedding {
+		output, thought = 0, 0
+	}
+	return e.priced(c, amount{calls: 1, input: input, output: output + thought, reasoning: thought})
+}
+
+// carried returns what all attempts of a call of a measured kind take: what is
+// planned, times what was measured.
+func (e *Estimator) carried(c *Call, level int, k measured, open bool) sum {
+	known := 1
+	if open {
+		known = 0
+	}
+	calls, output := k.calls[known].at(level), float64(c.Output)*k.output[known].at(level)
+	a := amount{calls: calls, input: float64(c.Input) * k.input[known].at(level), output: output}
+	a.reasoning = output * share(k.m.Actual.Reasoning, k.m.Actual.Output)
+	if level != high { // a cache that is cold is the dear end
+		a.cached = a.input * share(k.m.Actual.Cached, k.m.Actual.Input)
+	}
+	s := e.priced(c, a)
+	s.calls = 1 // the measured number of calls is put in when all are added up: it is no whole number
+	return s
+}
+
+// amount is what calls take, before it is rounded.
+type amount struct{ calls, input, output, reasoning, cached float64 }
+
+// priced rounds amounts and puts the prices to them.
+func (e *Estimator) priced(c *Call, a amount) sum {
+	round := func(v float64) int { return int(math.Round(v)) }
+	u := llm.Usage{PromptTokens: round(a.input), CompletionTokens: round(a.output), CachedTokens: round(a.cached)}
+	s := sum{calls: 1, input: int64(u.PromptTokens), output: int64(u.CompletionTokens), reasoning: int64(round(a.reasoning)), cached: int64(u.CachedTokens)}
+	each := u
+	if a.calls > 0 && a.calls != 1 { // a tier goes by the prompt of one call
+		each.PromptTokens, each.CompletionTokens, each.CachedTokens = round(a.input/a.calls), round(a.output/a.calls), round(a.cached/a.calls)
+	} else {
+		a.calls = 1
+	}
+	times := func(money int64) int64 { return int64(math.Round(float64(money) * a.calls)) }
+	each.Batched = e.opt.Batch
+	s.money = times(e.price(c.Judge, each))
+	each.Batched = !e.opt.Batch
+	s.other = times(e.price(c.Judge, each))
+	if c.Embedding {
+		s.embedded, s.input = s.input, 0
+	}
+	if min := e.judge(c.Judge).PrefixMinimum; min > 0 && c.Prefix >= min {
+		each.Batched, each.CachedTokens = e.opt.Batch, 0
+		full := e.price(c.Judge, each)
+		each.CachedTokens = c.Prefix / prefixStep * prefixStep
+		s.prefix, s.prefixMoney = times(int64(each.CachedTokens)), times(full-e.price(c.Judge, each))
+	}
+	return s
+}
+
+// prefixStep is by how many tokens a cached prefix grows.
+const prefixStep = 128
+
+// vocabulary returns what counted tokens of input, and of a reply, are to be
+// multiplied by.
+func (j *JudgeOptions) vocabulary() (in, out factor) {
+	one := factor{1, 1, 1}
+	switch {
+	case j.Ratio > 0:
+		in = factor{j.Ratio * (1 - ratioDrift), j.Ratio, j.Ratio * (1 + ratioDrift)}
+		if out = in; j.OwnEncoding { // what is off is about the schema, not the vocabulary
+			out = one
+		}
+		return in, out
+	case j.OwnEncoding:
+		return one, one
+	}
+	f := foreign(j.Model)
+	return f, f
+}
+
+// measured returns what is known of a kind. It must not change while calls are
+// added, and so is asked once.
+func (e *Estimator) measured(kind string) measured {
+	if k, asked := e.known[kind]; asked || kind == "" || e.opt.Measured == nil {
+		return k
+	}
+	var k measured
+	if m, drift := e.opt.Measured(kind); m.Usable() {
+		k.m = m
+		for known := range 2 {
+			k.calls[known], k.input[known], k.output[known] = m.factors(known == 1, float64(e.opt.Samples), drift)
+		}
+	}
+	e.known[kind] = k
+	return k
 }
 
 // judge returns the options of a judge; those of the first one for a name that
@@ -222,13 +380,12 @@ func (e *Estimator) judge(name string) *JudgeOptions {
 }
 
 // price returns what a call costs, in units; 0 if there is no price.
-func (e *Estimator) price(judge string, input, output int) int64 {
+func (e *Estimator) price(judge string, u llm.Usage) int64 {
 	price := e.judge(judge).Price
 	if price == nil {
 		return 0
 	}
-	usd := price.Cost(llm.Usage{PromptTokens: input, CompletionTokens: output})
-	return int64(math.Round(usd * moneyUnit))
+	return int64(math.Round(price.Cost(u) * moneyUnit))
 }
 
 // planned returns the number of calls of a step, without hits and repeats.
@@ -252,22 +409,34 @@ func (e *Estimator) predictedShare(metric string, s *stepSum) float64 {
 	return 1 - min(float64(sure)/float64(open), 1)
 }
 
-// split returns the step that finds a metric's claims, whichever seat makes it.
+// split sums the steps up that find a metric's claims, whichever seat makes them;
+// nil if there is none.
 func (e *Estimator) split(metric string) *stepSum {
+	var all *stepSum
 	for k, s := range e.steps {
-		if k.metric == metric && k.step == stepSplit {
-			return s
+		if k.metric != metric || k.step != stepSplit {
+			continue
 		}
+		if all == nil {
+			all = new(stepSum)
+		}
+		all.hits += s.hits
+		all.repeats += s.repeats
+		all.sure[low].add(s.sure[low])
 	}
-	return nil
+	return all
 }
 
 // total returns a step's sums with the charged attempts per call, and without
 // the verdicts that don't take place because there is no claim.
-func (e *Estimator) total(metric string, s *stepSum) [3]sum {
+func (e *Estimator) total(k stepKey, s *stepSum) [3]sum {
 	var all [3]sum
-	share := e.predictedShare(metric, s)
+	share := e.predictedShare(k.metric, s)
 	for level := range all {
+		if s.measured {
+			all[level] = e.totalMeasured(k.kind, s, level, share)
+			continue
+		}
 		attempts := paidAttempts.at(level)
 		if e.opt.MaxAttempts > 0 {
 			attempts = min(attempts, float64(e.opt.MaxAttempts))
@@ -284,11 +453,23 @@ func (e *Estimator) total(metric string, s *stepSum) [3]sum {
 	return all
 }
 
+// totalMeasured is total for a kind of which the attempts are measured.
+func (e *Estimator) totalMeasured(kind string, s *stepSum, level int, share float64) sum {
+	k := e.known[kind]
+	open, known := s.sure[level], s.openSure[level].times(1-share)
+	open.add(s.predicted[level])
+	open.add(s.openPredicted[level].times(share))
+	calls := float64(open.calls)*k.calls[0].at(level) + float64(known.calls)*k.calls[1].at(level)
+	open.add(known)
+	open.calls = int64(math.Round(calls))
+	return open
+}
+
 // splitting returns the metrics whose claims are predicted, by name.
 func (e *Estimator) splitting() []string {
 	var out []string
 	for k, s := range e.steps {
-		if s.predicted[low].calls > 0 || e.predictedShare(k.metric, s) > 0 {
+		if !s.measured && (s.predicted[low].calls > 0 || e.predictedShare(k.metric, s) > 0) {
 			out = append(out, k.metric)
 		}
 	}
@@ -298,7 +479,8 @@ func (e *Estimator) splitting() []string {
 
 func (s sum) times(f float64) sum {
 	scale := func(n int64) int64 { return int64(math.Round(float64(n) * f)) }
-	return sum{scale(s.calls), scale(s.input), scale(s.output), scale(s.money)}
+	return sum{scale(s.calls), scale(s.input), scale(s.output), scale(s.money), scale(s.other),
+		scale(s.prefix), scale(s.prefixMoney), scale(s.cached), scale(s.reasoning), scale(s.embedded)}
 }
 
 // seconds returns the time that calls take under the limits: the longest of what
@@ -316,7 +498,7 @@ func (e *Estimator) seconds(s sum, level int) float64 {
 		t = max(t, float64(s.calls)*60/float64(r))
 	}
 	if r := e.opt.TokensPerMinute; r > 0 {
-		t = max(t, float64(s.input+s.output)*60/float64(r))
+		t = max(t, float64(s.input+s.embedded+s.output)*60/float64(r))
 	}
 	return math.Round(t*10) / 10
 }

@@ -69,8 +69,10 @@ func TestEstimateGolden(t *testing.T) {
 		// tokens a second
 		DurationSeconds: cost.FloatRange{Low: 10.8, Expected: 11, High: 35.2},
 		Planned:         100, CacheHits: 10,
-		SavedUSD: new(float64),
+		SavedUSD: new(float64), PrefixSavingUSD: new(float64),
+		BatchUSD: &cost.FloatRange{Low: 0.016128, Expected: 0.018654, High: 0.0261}, // half of it
 	}
+	want.LiveUSD = want.CostUSD
 	*want.SavedUSD = 0.00368 // 10 x (800 x 0.4 + 30 x 1.6) / 1e6
 	if d := cmp.Diff(want, ar.Line); d != "" {
 		t.Error(d)
@@ -274,7 +276,7 @@ func TestEstimateIsARange(t *testing.T) {
 }
 
 func checkLine(t *rapid.T, l *cost.Line) {
-	for _, r := range []cost.Range{l.Calls, l.InputTokens, l.OutputTokens} {
+	for _, r := range []cost.Range{l.Calls, l.InputTokens, l.OutputTokens, l.CachedPrefixTokens, l.ReasoningTokens} {
 		if r.Low < 0 || r.Low > r.Expected || r.Expected > r.High {
 			t.Fatalf("no range: %+v", *l)
 		}

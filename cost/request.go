@@ -27,6 +27,9 @@ type RequestTokens struct {
 	// Text is the contents of the messages, Form the roles and what is about
 	// each message, Schema what the schema takes.
 	Text, Form, Schema int
+	// Prefix is what is the same in all requests of a kind and comes first: the
+	// schema, which providers put ahead, and the system message.
+	Prefix int
 	// Encoding is the name of the vocabulary by which the text was counted.
 	Encoding string
 	// Own reports that the vocabulary is known to be the model's own, so that
@@ -60,6 +63,9 @@ const maxKept = 1024
 func (c *Counter) CountRequest(req *llm.Request) RequestTokens {
 	enc, own := tokens.ForModel(req.Model)
 	r := RequestTokens{Encoding: enc.Name(), Own: own, Form: tokensPerReply}
+	for _, text := range req.Embed {
+		r.Text += enc.Count(text)
+	}
 	for _, m := range req.Messages {
 		r.Form += tokensPerMessage + c.known(enc, string(m.Role))
 		if m.Role == llm.System {
@@ -70,6 +76,12 @@ func (c *Counter) CountRequest(req *llm.Request) RequestTokens {
 	}
 	if s := req.Schema; s != nil {
 		r.Schema = tokensPerSchema + c.known(enc, s.Name) + c.known(enc, string(s.JSON))
+	}
+	if len(req.Embed) > 0 {
+		r.Form = 0 // there is no chat
+	}
+	if len(req.Messages) > 0 && req.Messages[0].Role == llm.System {
+		r.Prefix = r.Schema + tokensPerMessage + c.known(enc, string(llm.System)) + c.known(enc, req.Messages[0].Content)
 	}
 	r.Total = r.Text + r.Form + r.Schema
 	return r

@@ -26,14 +26,14 @@ func TestCountRequest(t *testing.T) {
 		// "tiktoken is great!" has 6 tokens in both vocabularies, "2 + 2 = 4" has 7;
 		// each message takes 3 and its role 1, the reply 3.
 		{"own vocabulary", request("gpt-4.1-mini", "tiktoken is great!", "2 + 2 = 4"), nil,
-			cost.RequestTokens{Total: 24, Text: 13, Form: 11, Encoding: "o200k_base", Own: true}, true},
+			cost.RequestTokens{Total: 24, Text: 13, Form: 11, Prefix: 10, Encoding: "o200k_base", Own: true}, true},
 		{"older model", request("gpt-4", "tiktoken is great!", "お誕生日おめでとう"), nil,
-			cost.RequestTokens{Total: 26, Text: 15, Form: 11, Encoding: "cl100k_base", Own: true}, true},
+			cost.RequestTokens{Total: 26, Text: 15, Form: 11, Prefix: 10, Encoding: "cl100k_base", Own: true}, true},
 		{"another's vocabulary", request("llama3.1:8b", "tiktoken is great!", "2 + 2 = 4"), nil,
-			cost.RequestTokens{Total: 24, Text: 13, Form: 11, Encoding: "o200k_base"}, false},
+			cost.RequestTokens{Total: 24, Text: 13, Form: 11, Prefix: 10, Encoding: "o200k_base"}, false},
 		// {"type":"object"} has 5 tokens: {" type ":" object "}; claims has 1.
 		{"schema", request("gpt-4.1-mini", "tiktoken is great!", "2 + 2 = 4"), schema,
-			cost.RequestTokens{Total: 38, Text: 13, Form: 11, Schema: 14, Encoding: "o200k_base", Own: true}, false},
+			cost.RequestTokens{Total: 38, Text: 13, Form: 11, Schema: 14, Prefix: 24, Encoding: "o200k_base", Own: true}, false},
 		{"nothing", &llm.Request{Model: "gpt-4o"}, nil,
 			cost.RequestTokens{Total: 3, Form: 3, Encoding: "o200k_base", Own: true}, true},
 	} {

@@ -39,8 +39,23 @@ type Line struct {
 	// InputTokens and OutputTokens are theirs; output includes hidden reasoning.
 	InputTokens  Range `json:"input_tokens"`
 	OutputTokens Range `json:"output_tokens"`
+	// CachedPrefixTokens is the part of InputTokens that is read from the
+	// provider's prompt cache: none (low), as much as was measured (expected), and
+	// all that the provider's rules allow (high). PrefixSavingUSD is what the high
+	// number would save; CostUSD has taken off no more than what was measured, and
+	// at its high end nothing.
+	CachedPrefixTokens Range    `json:"cached_prefix_tokens"`
+	PrefixSavingUSD    *float64 `json:"prefix_saving_usd"`
+	// ReasoningTokens is the hidden part of OutputTokens.
+	ReasoningTokens Range `json:"reasoning_tokens"`
+	// EmbeddingTokens is the input of embeddings, which is no part of InputTokens.
+	EmbeddingTokens Range `json:"embedding_tokens"`
 	// CostUSD is the money at list price; null if no price is known.
 	CostUSD *FloatRange `json:"cost_usd"`
+	// LiveUSD and BatchUSD are the money for live calls, and through the provider's
+	// Batch API; null where a price for it is not known. CostUSD is one of them.
+	LiveUSD  *FloatRange `json:"live_usd"`
+	BatchUSD *FloatRange `json:"batch_usd"`
 	// DurationSeconds is the time under the limits, as if this line were alone.
 	DurationSeconds FloatRange `json:"duration_seconds"`
 	// Planned is the calls that were planned; CacheHits of them the cache
@@ -84,6 +99,32 @@ type Estimate struct {
 	// Judges is the total by judge, for a panel of several seats. Their calls go
 	// side by side, so that the duration of all is that of the slowest.
 	Judges []JudgeLine `json:"judges,omitempty"`
+	// Backend is "live" or "batch".
+	Backend string `json:"backend"`
+	// Sample says that the figures are made of some rows; absent for all.
+	Sample *Sampled `json:"sample,omitempty"`
+	// Probe is what was spent to measure; absent if nothing was.
+	Probe *Probe `json:"probe,omitempty"`
+	// Models compares the same set on other models; absent if none was asked for.
+	Models []ModelLine `json:"models,omitempty"`
+}
+
+// Probe is samples that were really judged for an estimate. Their replies are in
+// the cache, and are taken off.
+type Probe struct {
+	Samples int `json:"samples"`
+	// Calls were paid; those that the cache answered are not.
+	Calls int64 `json:"calls"`
+	// CostUSD is null where it is not known.
+	CostUSD *float64 `json:"cost_usd"`
+}
+
+// ModelLine is the total on one model.
+type ModelLine struct {
+	Model string `json:"model"`
+	// Price is as in Estimate.
+	Price string `json:"price,omitempty"`
+	Line
 }
 
 // JudgeLine is the estimate for one judge of a panel, over all its trials.
@@ -99,7 +140,10 @@ type JudgeLine struct {
 func (e *Estimator) Estimate() *Estimate {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	est := &Estimate{Schema: EstimateSchema, Metrics: []MetricLine{}, Assumptions: e.assumptions()}
+	est := &Estimate{Schema: EstimateSchema, Metrics: []MetricLine{}, Assumptions: e.assumptions(), Backend: "live", Sample: e.opt.Sampled}
+	if e.opt.Batch {
+		est.Backend = "batch"
+	}
 	var models, prices []string
 	for _, j := range e.judges {
 		models = append(models, j.Model)
@@ -168,8 +212,10 @@ func newTally() *tally { return &tally{by: map[string][3]sum{}} }
 // tally is that of one step of a seat.
 func (e *Estimator) tally(k stepKey) *tally {
 	s := e.steps[k]
-	levels := e.total(k.metric, s)
-	return &tally{levels, map[string][3]sum{k.judge: levels}, s.hits + s.repeats + s.planned(), s.hits, s.repeats, s.saved}
+	levels := e.total(k, s)
+	t := &tally{levels, map[string][3]sum{k.judge: levels}, s.hits + s.repeats + s.planned(), s.hits, s.repeats, s.saved}
+	e.scale(t)
+	return t
 }
 
 func (t *tally) add(u *tally) {
@@ -199,6 +245,16 @@ func (t *tally) priced(e *Estimator) bool {
 	return len(t.by) > 0 || e.judges[0].Price != nil
 }
 
+// batchPriced reports that every judge in the tally has a price for batches.
+func (t *tally) batchPriced(e *Estimator) bool {
+	for judge := range t.by {
+		if p := e.judge(judge).Price; p == nil || p.Batch == nil && !p.Free() {
+			return false
+		}
+	}
+	return len(t.by) > 0
+}
+
 // seconds is the time under the limits. Each judge has limits of its own, so
 // that the slowest decides.
 func (t *tally) seconds(e *Estimator, level int) float64 {
@@ -217,11 +273,29 @@ func (t *tally) line(e *Estimator) Line {
 		Calls:           pick(func(s sum) int64 { return s.calls }),
 		InputTokens:     pick(func(s sum) int64 { return s.input }),
 		OutputTokens:    pick(func(s sum) int64 { return s.output }),
+		ReasoningTokens: pick(func(s sum) int64 { return s.reasoning }).ordered(),
+		EmbeddingTokens: pick(func(s sum) int64 { return s.embedded }),
 		DurationSeconds: FloatRange{t.seconds(e, low), t.seconds(e, expected), t.seconds(e, high)},
 		Planned:         t.planned, CacheHits: t.hits, Repeats: t.repeats,
 	}
+	cached := t.levels[expected].cached
+	l.CachedPrefixTokens = Range{0, cached, max(t.levels[expected].prefix, cached)}
 	if t.priced(e) {
-		l.CostUSD = &FloatRange{dollars(t.levels[low].money), dollars(t.levels[expected].money), dollars(t.levels[high].money)}
+		money := func(of func(sum) int64) *FloatRange {
+			return &FloatRange{dollars(of(t.levels[low])), dollars(of(t.levels[expected])), dollars(of(t.levels[high]))}
+		}
+		l.CostUSD = money(func(s sum) int64 { return s.money })
+		other := money(func(s sum) int64 { return s.other })
+		if l.LiveUSD = l.CostUSD; e.opt.Batch {
+			l.LiveUSD = other
+		}
+		if t.batchPriced(e) {
+			if l.BatchUSD = other; e.opt.Batch {
+				l.BatchUSD = l.CostUSD
+			}
+		}
+		prefix := dollars(t.levels[expected].prefixMoney)
+		l.PrefixSavingUSD = &prefix
 		saved := dollars(t.saved)
 		l.SavedUSD = &saved
 	}
@@ -275,6 +349,9 @@ func (e *Estimate) Text(w io.Writer) error {
 		grouped(e.Total.Planned), grouped(e.Total.CacheHits), grouped(e.Total.Repeats))
 	if s := e.Total.SavedUSD; s != nil && e.Total.CacheHits > 0 {
 		fmt.Fprintf(&b, "Replies from the cache save %s.\n", money(*s))
+	}
+	if err := e.details(&b); err != nil {
+		return err
 	}
 	fmt.Fprintln(&b, "\nAssumptions:")
 	for _, a := range e.Assumptions {

@@ -40,11 +40,6 @@ var (
 	// for one or two replies in a hundred; a small one for many more.
 	paidAttempts = factor{1, 1.02, 1.25}
 
-	// foreignTokens is the number of tokens in another model's vocabulary, over
-	// those in o200k_base, by which such models' texts are counted. Llama's and
-	// Mistral's lie close to 1, Claude's and non-English text above.
-	foreignTokens = factor{0.9, 1.1, 1.5}
-
 	// claimlessCalls is the share of the planned verdicts over predicted claims
 	// that take place: a judge finds no claim where the predictor saw a
 	// sentence ("That depends."), and then asks nothing.

@@ -128,6 +128,15 @@ func (t *Tally) add(tag Tag, c Counts) {
 	t.parts[part] = t.parts[part].Add(c)
 }
 
+// TallyParts returns the Parts of the context's Tally; nil if it has none.
+func TallyParts(ctx context.Context) map[Part]Counts {
+	t := tallyFrom(ctx)
+	if t == nil {
+		return nil
+	}
+	return t.Parts()
+}
+
 type tallyKey struct{}
 
 // WithTally returns a context whose calls are counted in t as well.

@@ -109,6 +109,9 @@ func usageLines(s *Summary) []string {
 			lines = append(lines, fmt.Sprintf("Judge %s: %s", j.Name, usageLine(*j.Usage)))
 		}
 	}
+	if line := expectedLine(last); line != "" {
+		lines = append(lines, line)
+	}
 	if why := noCall(s, last); why != "" {
 		lines = append(lines, why)
 	}
@@ -160,5 +163,9 @@ func usageLine(u Usage) string {
 	if t.Unknown > 0 {
 		line += fmt.Sprintf(", not told for %s", plural(t.Unknown, "call", "calls"))
 	}
-	return line + "; " + cost(u) + "."
+	line += "; " + cost(u)
+	if u.SavedUSD != nil && *u.SavedUSD > 0 {
+		line += fmt.Sprintf(", and the hits saved %s", money(*u.SavedUSD))
+	}
+	return line + "."
 }

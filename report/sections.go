@@ -121,7 +121,11 @@ func sections(s *Summary) []section {
 	if len(s.Gates) > 0 {
 		list = append(list, section{title: "Gates", lines: gateLines(s)})
 	}
-	return append(list, section{title: "Calls and cost", lines: usageLines(s)})
+	list = append(list, section{title: "Calls and cost", lines: usageLines(s)})
+	if t := costTable(s); t != nil {
+		list = append(list, section{title: "Where it went", table: t, lines: costLines(s)})
+	}
+	return list
 }
 
 func metricTable(metrics Metrics) *table {

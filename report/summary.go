@@ -54,6 +54,8 @@ type Summary struct {
 	Gates []GateResult `json:"gates"`
 	// Usage counts the calls of all executions that made this run.
 	Usage
+	// Costs says where the money went; nil if not known.
+	Costs *Costs `json:"costs,omitempty"`
 	// LastExecution tells of the latest execution alone; nil if not known.
 	LastExecution *Execution `json:"last_execution"`
 }
@@ -123,6 +125,9 @@ type Usage struct {
 	// CostUSD is the cost in US dollars; nil if it is not known, which is never
 	// the same as 0.
 	CostUSD *float64 `json:"cost_usd"`
+	// SavedUSD is what the hits would have cost; nil where there are none, or it is
+	// not known. It was not spent, and is no part of CostUSD.
+	SavedUSD *float64 `json:"saved_usd,omitempty"`
 	// CostReason says why the cost is not known.
 	CostReason string `json:"cost_reason,omitempty"`
 }
@@ -134,6 +139,9 @@ type Tokens struct {
 	Completion int64 `json:"completion"`
 	Cached     int64 `json:"cached"`
 	Reasoning  int64 `json:"reasoning"`
+	// CacheWrite is the part of Prompt that was written to the provider's prompt
+	// cache, where it tells.
+	CacheWrite int64 `json:"cache_write,omitempty"`
 	// Unknown counts the paid calls whose tokens the server did not tell; they
 	// are missing from the other counts.
 	Unknown int64 `json:"unknown"`
@@ -143,6 +151,8 @@ type Tokens struct {
 // and resumed has several.
 type Execution struct {
 	Usage
+	// Expected is what it was expected to take; nil if nobody could say.
+	Expected *Expected `json:"expected,omitempty"`
 	// RowsScored is the number of rows that this execution scored.
 	RowsScored int `json:"rows_scored"`
 	// RowsReused is the number of rows whose result an earlier execution left.

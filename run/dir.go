@@ -23,6 +23,7 @@ const (
 	resultsName  = "results.jsonl"
 	journalName  = "journal.jsonl"
 	lockName     = ".lock"
+	costsName    = "costs.jsonl"
 	// SummaryName is the file that the caller writes the aggregate to.
 	SummaryName = "summary.json"
 )
@@ -31,6 +32,8 @@ const (
 type Dir struct {
 	// Manifest is written back by Finish.
 	Manifest *Manifest
+	// Expected is noted with this execution; may be nil.
+	Expected *Expected
 
 	path    string
 	lock    *flock.Flock
@@ -181,6 +184,12 @@ func (d *Dir) settled(f *os.File) bool {
 // Done returns how many rows have a result.
 func (d *Dir) Done() int { return d.index.done }
 
+// Has reports whether a row has a result.
+func (d *Dir) Has(row int) bool {
+	_, ok := d.index.get(row)
+	return ok
+}
+
 // Carried is the cost of rows that a killed process had left in the journal.
 func (d *Dir) Carried() Usage { return d.carried }
 
@@ -259,7 +268,7 @@ func (d *Dir) Settle(each func(*eval.Result) error) (err error) {
 	if err := out.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("write %s: %w; the journal keeps every row, and the same command goes on from it", path, err)
 	}
-	return nil
+	return d.settleCosts()
 }
 
 // Finish records the execution in the manifest and drops the journal, whose
@@ -267,7 +276,7 @@ func (d *Dir) Settle(each func(*eval.Result) error) (err error) {
 func (d *Dir) Finish(outcome string, st Stats) error {
 	d.Manifest.Executions = append(d.Manifest.Executions, Execution{
 		Number: d.number, Started: d.started, Finished: time.Now().UTC(), Outcome: outcome,
-		Scored: st.Scored, Reused: st.Reused, Usage: st.Usage.Add(d.carried),
+		Scored: st.Scored, Reused: st.Reused, Expected: d.Expected, Usage: st.Usage.Add(d.carried),
 	})
 	if err := d.writeManifest(); err != nil {
 		return err

@@ -30,6 +30,7 @@ type entry struct {
 	Execution int             `json:"execution,omitempty"`
 	Row       int             `json:"row,omitempty"`
 	Usage     *Usage          `json:"usage,omitempty"`
+	Parts     []Part          `json:"parts,omitempty"`
 	Result    json.RawMessage `json:"result,omitempty"`
 }
 
@@ -95,7 +96,7 @@ func (j *journal) append(f finished, flush bool) error {
 	if !j.index.has(f.row) {
 		return fmt.Errorf("keep row %d: the dataset was said to end at row %d", f.row, len(j.index.rows)-1)
 	}
-	e := entry{Row: f.row, Usage: &f.usage}
+	e := entry{Row: f.row, Usage: &f.usage, Parts: f.parts}
 	if f.result != nil {
 		b, err := eval.MarshalJSON(f.result)
 		if err != nil {

@@ -104,9 +104,21 @@ type Execution struct {
 	// Scored and Reused count rows, as in Stats.
 	Scored int `json:"scored"`
 	Reused int `json:"reused"`
+	// Expected is what it was expected to cost before it began; nil if nobody
+	// could say.
+	Expected *Expected `json:"expected,omitempty"`
 	// Usage is what the execution cost, together with the rows that a process
 	// killed before it had left in the journal.
 	Usage Usage `json:"usage"`
+}
+
+// Expected is an estimate of an execution's calls, tokens and money, each as low,
+// expected and high.
+type Expected struct {
+	Calls  [3]int64 `json:"calls"`
+	Tokens [3]int64 `json:"tokens"`
+	// CostUSD is nil where no price is known.
+	CostUSD *[3]float64 `json:"cost_usd"`
 }
 
 // Total is what all executions cost together.

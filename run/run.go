@@ -6,6 +6,7 @@
 //	manifest.json   what was run: identity, configuration, past executions
 //	results.jsonl   one line a sample, in input order, written whole
 //	journal.jsonl   rows finished since then, in the order they finished
+//	costs.jsonl     what each row has cost, in each execution
 //	summary.json    the aggregate, written by the caller
 //	.lock           held while a process works on the run
 //
@@ -58,6 +59,18 @@ type Usage struct {
 	// paid attempts for which it is not.
 	CostUSD       float64 `json:"cost_usd"`
 	UnpricedCalls int     `json:"unpriced_calls"`
+	// CacheWriteTokens are the prompt tokens written to the provider's prompt
+	// cache, where it tells. SavedUSD is the money that hits would have cost.
+	CacheWriteTokens int     `json:"cache_write_tokens,omitempty"`
+	SavedUSD         float64 `json:"saved_usd,omitempty"`
+}
+
+// Part is what the calls of one metric to one judge have cost for a row. The
+// judge has a name where there are several.
+type Part struct {
+	Metric string `json:"metric"`
+	Judge  string `json:"judge,omitempty"`
+	Usage
 }
 
 // Add returns the sum of two usages.
@@ -68,6 +81,7 @@ func (u Usage) Add(v Usage) Usage {
 		CachedTokens: u.CachedTokens + v.CachedTokens, ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
 		UnknownUsage: u.UnknownUsage + v.UnknownUsage,
 		CostUSD:      u.CostUSD + v.CostUSD, UnpricedCalls: u.UnpricedCalls + v.UnpricedCalls,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, SavedUSD: u.SavedUSD + v.SavedUSD,
 	}
 }
 
@@ -86,6 +100,9 @@ type Options struct {
 	// Track wraps the context of one sample and returns a function that tells
 	// what the sample has cost. Nil counts nothing.
 	Track func(context.Context) (context.Context, func() Usage)
+	// Parts tells, of the context that Track has made, how the sample's cost is made
+	// up; nil for not.
+	Parts func(context.Context) []Part
 	// OnRow is called from one goroutine after a row has been kept; may be nil.
 	OnRow func(*eval.Result, Usage)
 	// OnPanic is told of a metric that panicked; the score is then Failed.
@@ -227,6 +244,7 @@ type finished struct {
 	row    int
 	result *eval.Result
 	usage  Usage
+	parts  []Part
 }
 
 type execution struct {
@@ -261,7 +279,11 @@ func (x *execution) one(ctx context.Context, s *eval.Sample) {
 		x.halt.stop(err)
 		r = nil
 	}
-	x.rows <- finished{row: s.Row, result: r, usage: cost()}
+	f := finished{row: s.Row, result: r, usage: cost()}
+	if x.opt.Parts != nil {
+		f.parts = x.opt.Parts(ctx)
+	}
+	x.rows <- f
 }
 
 // write keeps finished rows. It goes on draining after an error, so that no

@@ -34,10 +34,11 @@ type chain struct {
 
 // chainOptions are what a run knows when it makes its chain.
 type chainOptions struct {
-	spent run.Charged // by earlier executions
-	since time.Time   // of which replies count under cache mode refresh
-	anew  bool        // make the preflight though it has passed lately
-	dir   string      // of the run, for what is noted of batches
+	spent   run.Charged // by earlier executions
+	since   time.Time   // of which replies count under cache mode refresh
+	measure *measurer   // what is asked is measured; nil for not
+	anew    bool        // make the preflight though it has passed lately
+	dir     string      // of the run, for what is noted of batches
 }
 
 // newChain assembles the client chain. Its order, outermost first:
@@ -74,12 +75,12 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 	conns := c.conns
 	limited, models := router{}, []string{}
 	for _, conn := range conns {
-		limited[conn.connKey] = conn.limiter.Wrap(c.meter.Attempts(conn.client))
+		limited[conn.connKey] = conn.limiter.Wrap(c.meter.Attempts(opt.measure.attempts(conn.client)))
 		if cfg.Run.Backend == config.InBatches && conn.backend != nil && !conn.embeds {
 			if err := conn.inBatches(cfg, opt.dir, log); err != nil {
 				return c, err
 			}
-			limited[conn.connKey] = c.meter.Attempts(conn.batch)
+			limited[conn.connKey] = c.meter.Attempts(opt.measure.attempts(conn.batch))
 		}
 		models = append(models, conn.model)
 	}
@@ -98,7 +99,7 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 		}
 		b, err := llm.NewBudget(bounds, below)
 		if err != nil {
-			return c, &exitError{code: exitUsage, err: err, hint: "give judge.price_input and judge.price_output, or those of the judge in [[judges]], in US dollars per million tokens, or leave --max-cost out"}
+			return c, &exitError{code: exitUsage, err: err, hint: "give judge.price_input and judge.price_output, or those of the judge in [[judges]], or embeddings.price_input, in US dollars per million tokens, or leave --max-cost out"}
 		}
 		below, c.budget = b, b
 	}
@@ -126,7 +127,7 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 	if disk != nil {
 		cached.Store = disk
 	}
-	c.client = c.meter.Calls(cached)
+	c.client = opt.measure.calls(c.meter.Calls(cached))
 	return c, nil
 }
 

@@ -26,6 +26,7 @@ import (
 func (a *app) runCommand() *cobra.Command {
 	var dry bool
 	var format string
+	var estimate estimateFlags
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Score a dataset; the same command again resumes or finds it done",
@@ -43,12 +44,14 @@ same command. A finished one is only reported, but for rows whose calls failed.
 				return err
 			}
 			if dry {
-				return a.estimate(cmd.Context(), cfg, format)
+				estimate.format = format
+				return a.estimate(cmd.Context(), cfg, estimate)
 			}
 			return a.run(cmd.Context(), cfg, format)
 		},
 	}
 	configFlags(c)
+	estimate.add(c.Flags())
 	c.Flags().BoolVar(&dry, "dry-run", false, "estimate calls, tokens, money and time; make no call")
 	c.Flags().StringVarP(&format, "format", "f", "text", "of what is printed: text, md, json or csv (an estimate: text or json)")
 	return c
@@ -63,6 +66,8 @@ type scoring struct {
 	dir   *run.Dir
 	infos []eval.Info
 	data  dataset.Info
+	// expected is what this execution was expected to take; nil if nobody can say.
+	expected *report.Expected
 }
 
 // run scores the dataset and prints its summary.
@@ -79,6 +84,9 @@ func (a *app) run(ctx context.Context, cfg *config.Config, format string) error 
 	x := &scoring{app: a, s: s, price: price, data: data}
 	if err := x.open(); err != nil {
 		return err
+	}
+	if err := x.expect(ctx, reader); err != nil {
+		return errors.Join(err, x.dir.Close())
 	}
 	sum, err := x.score(ctx, &source{Source: reader, left: s.rows(data)})
 	err = errors.Join(err, x.dir.Close())
@@ -150,7 +158,11 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		_ = level.UnmarshalText([]byte(cfg.Run.LogLevel)) // checked when the configuration was loaded
 		log := newLogger(prog, cfg.Run.LogFormat, level)
 		spent := x.dir.Manifest.Charged.Plus(x.dir.Carried())
-		if x.chain, runErr = x.newChain(cfg, x.price, chainOptions{spent: spent, since: x.dir.Manifest.Started, dir: x.dir.Path()}, log); runErr != nil {
+		var measure *measurer
+		if x.s.judged && !offline(cfg) {
+			measure = newMeasurer(measuredRows, todo)
+		}
+		if x.chain, runErr = x.newChain(cfg, x.price, chainOptions{spent: spent, measure: measure, since: x.dir.Manifest.Started, dir: x.dir.Path()}, log); runErr != nil {
 			return
 		}
 		meter.Store(x.chain.meter)
@@ -162,10 +174,13 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 		if list, _, runErr = x.s.metrics(panel); runErr != nil {
 			return
 		}
+		if list, runErr = measure.wrap(x.s, list); runErr != nil {
+			return
+		}
 		hard, cancel := graceful(ctx, cfg.Limits.Grace, log)
 		defer cancel()
 		stats, runErr = x.dir.Execute(hard, src, run.Options{
-			Metrics: list, Workers: workers(cfg), Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: tracker(offline(cfg)),
+			Metrics: list, Workers: workers(cfg), Again: again(cfg.Run.Retry), Drain: ctx.Done(), Track: tracker(offline(cfg)), Parts: parts(offline(cfg)),
 			OnRow: func(*eval.Result, run.Usage) {
 				prog.Row()
 				if x.chain.budget == nil {
@@ -176,6 +191,7 @@ func (x *scoring) score(ctx context.Context, src run.Source) (*report.Summary, e
 				log.Error("a metric failed by a fault of ragjudge; please report it", "metric", metric, "row", row, "panic", reason)
 			},
 		})
+		measure.keep(x.chain.known(log))
 		logReplies(log, panel)
 	}()
 	if x.chain == nil {
@@ -234,6 +250,11 @@ func (x *scoring) describe(sum *report.Summary, started time.Time, stats run.Sta
 	if stop != nil {
 		sum.LastExecution.ExitReason = stop.Error()
 	}
+	sum.LastExecution.Expected = x.expected
+	var err error
+	if sum.Costs, err = x.costs(sum, unpriced); err != nil {
+		x.log.Warn("where the money went can't be told", "error", err)
+	}
 }
 
 // graceful returns a context that ends some time after ctx, so that what is in
@@ -282,6 +303,7 @@ func usageOf(c llm.Counts, offline bool) run.Usage {
 		PromptTokens: c.Usage.PromptTokens, CompletionTokens: c.Usage.CompletionTokens,
 		CachedTokens: c.Usage.CachedTokens, ReasoningTokens: c.Usage.ReasoningTokens,
 		UnknownUsage: int(c.UnknownUsage + c.Unclear), CostUSD: c.CostUSD, UnpricedCalls: int(c.UnknownPrice),
+		CacheWriteTokens: c.Usage.CacheWriteTokens, SavedUSD: c.SavedUSD,
 	}
 }
 
@@ -290,7 +312,10 @@ func usageOf(c llm.Counts, offline bool) run.Usage {
 func usage(u run.Usage, unpriced []string) report.Usage {
 	out := report.Usage{Calls: int64(u.Calls), CacheHits: int64(u.CacheHits), Tokens: report.Tokens{
 		Prompt: int64(u.PromptTokens), Completion: int64(u.CompletionTokens), Cached: int64(u.CachedTokens),
-		Reasoning: int64(u.ReasoningTokens), Unknown: int64(u.UnknownUsage)}}
+		Reasoning: int64(u.ReasoningTokens), Unknown: int64(u.UnknownUsage), CacheWrite: int64(u.CacheWriteTokens)}}
+	if u.SavedUSD > 0 {
+		out.SavedUSD = &u.SavedUSD
+	}
 	switch {
 	case u.UnpricedCalls > 0:
 		out.CostReason = fmt.Sprintf("no price is known for %s (%d calls); set judge.price_input and judge.price_output", strings.Join(unpriced, ", "), u.UnpricedCalls)
