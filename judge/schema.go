@@ -64,10 +64,6 @@ func RelevanceLabels() []string { return []string{Relevant, Unclear, Irrelevant}
 // it.
 func AgreementLabels() []string { return []string{Consistent, Contradicted} }
 
-// EntailmentLabels are those of one claim and one chunk, or one text: what
-// Judge.Backing says of every pair of them.
-func EntailmentLabels() []string { return []string{Entailed, NotEntailed} }
-
 // The schemas are strict in the sense of the providers: every property is
 // required and no other is allowed. The reason comes before the verdict, so
 // that the model thinks before it decides.

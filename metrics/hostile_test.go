@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,18 @@ func harmless(name, text string) string {
 	return "The weather is fine."
 }
 
+// sameVector gives every text the same vector: an embedder can't be ordered to
+// do anything.
+type sameVector struct{}
+
+func (sameVector) Embed(_ context.Context, _ string, texts []string) ([][]float32, error) {
+	all := make([][]float32, len(texts))
+	for i := range all {
+		all[i] = []float32{1, 0}
+	}
+	return all, nil
+}
+
 // movedBy scores every injection in every place with a judge that obeys what
 // stands outside the fence, and counts the scores that differ from those of
 // harmless text.
@@ -71,14 +84,22 @@ func movedBy(t *testing.T, o *llmtest.Obedient) (moved, scored int) {
 		return &llm.Response{Content: o.Answer(req), FinishReason: llm.FinishStop}, nil
 	})})
 	var judged []eval.Metric
+	asked := map[string]bool{}
 	for _, f := range metrics.All {
 		if f.Judged {
-			if m, err := metrics.New(f.Name, metrics.Options{Judge: j}); err == nil {
-				judged = append(judged, m)
+			if m, err := metrics.New(f.Name, metrics.Options{Judge: j, Embedder: sameVector{}}); err == nil {
+				// A metric that asks nothing new is moved by nothing new.
+				fresh := slices.ContainsFunc(m.Info().Asks, func(ask string) bool { return !asked[ask] })
+				for _, ask := range m.Info().Asks {
+					asked[ask] = true
+				}
+				if fresh {
+					judged = append(judged, m)
+				}
 			}
 		}
 	}
-	if len(judged) < 4 {
+	if len(judged) < 9 {
 		t.Fatalf("there are %d judged metrics only", len(judged))
 	}
 	of := func(place, text string, m eval.Metric) eval.Score {

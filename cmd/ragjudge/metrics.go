@@ -59,7 +59,7 @@ func (a *app) listMetrics() error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", metricName(f), calls(info), fields(info.Needs), firstSentence(info.Doc))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", metricName(f), shortCalls(info), fields(info.Needs), firstSentence(info.Doc))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -77,9 +77,21 @@ func (a *app) describeMetric(name string) error {
 	fmt.Fprintf(w, "%s\tversion %d\n", info.Name, info.Version)
 	fmt.Fprintf(w, "  needs\t%s\n", fields(info.Needs))
 	fmt.Fprintf(w, "  calls\t%s\n", calls(info))
+	if shared := sharedCalls(info); shared != "" {
+		fmt.Fprintf(w, "  shares calls with\t%s\n", shared)
+	}
 	fmt.Fprintf(w, "  formula\t%s\n", info.Formula)
+	if info.LowerIsBetter {
+		fmt.Fprintf(w, "  a good value is\tlow\n")
+	}
 	if len(f.Options) > 0 {
 		fmt.Fprintf(w, "  options\t%s (under [metric.%s])\n", strings.Join(f.Options, ", "), f.Name)
+	}
+	if len(f.Modes) > 0 {
+		fmt.Fprintf(w, "  mode\t%s; the first is the default\n", joined(f.Modes))
+	}
+	if len(f.Compats) > 0 {
+		fmt.Fprintf(w, "  compat\t%s: the formula of that tool (docs/metrics.md)\n", joined(f.Compats))
 	}
 	if info.Note != "" {
 		fmt.Fprintf(w, "  note\t%s\n", info.Note)
@@ -89,6 +101,26 @@ func (a *app) describeMetric(name string) error {
 	}
 	_, err = fmt.Fprintf(a.out, "\n%s\n", wrap(info.Doc, 78, "  "))
 	return err
+}
+
+// sharedCalls names the metrics that ask a question of this one too, with the
+// number of calls that the two have in common.
+func sharedCalls(info eval.Info) string {
+	var with []string
+	for _, other := range metrics.Infos() {
+		if n := len(metrics.SharedAsks(info, other)); n > 0 && other.Name != info.Name {
+			with = append(with, fmt.Sprintf("%s (%d)", other.Name, n))
+		}
+	}
+	return strings.Join(with, ", ")
+}
+
+func joined[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = string(w)
+	}
+	return strings.Join(words, ", ")
 }
 
 // metricName is a family's name with what may or must follow it.
@@ -107,6 +139,13 @@ func calls(info eval.Info) string {
 		return "none"
 	}
 	return info.Calls
+}
+
+// shortCalls is the number of calls without what each is for, where that is told
+// apart.
+func shortCalls(info eval.Info) string {
+	n, _, _ := strings.Cut(calls(info), ":")
+	return n
 }
 
 func fields(list []eval.Field) string {

@@ -83,6 +83,7 @@ func scriptCmds() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 	maps.Copy(cmds, hostileCmds)
 	maps.Copy(cmds, inputCmds)
+	maps.Copy(cmds, familyCmds)
 	return cmds
 }
 

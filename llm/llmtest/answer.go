@@ -24,6 +24,9 @@ const (
 //   - claims: the sentences of the fenced text.
 //   - verdicts: the first label of the schema, or the one that the reply format
 //     shows, for each item, by the n of its tag.
+//   - chunks: the first chunk for each item.
+//   - questions: as many as are asked for, the same to every text.
+//   - entities: the runs of words in capitals, and the numbers, of the text.
 //   - rating: the best rating but one.
 //   - anything else: "ok".
 //
@@ -43,6 +46,16 @@ func DefaultAnswer(req *llm.Request) string {
 		return encode(struct {
 			Verdicts []verdict `json:"verdicts"`
 		}{all})
+	case chunks:
+		all := []chunkVerdict{}
+		for _, n := range itemNumbers(req) {
+			all = append(all, chunkVerdict{ID: n, Reason: "It is so.", Chunks: numbersOf(req)[:min(1, len(numbersOf(req)))]})
+		}
+		return chunksAnswer(all)
+	case questions:
+		return textsAnswer(questions, numberedQuestions(req))
+	case entities:
+		return textsAnswer(entities, capitalised(req))
 	case rating:
 		return encode(struct {
 			Reason string `json:"reason"`
@@ -76,6 +89,7 @@ func kindOf(req *llm.Request) string {
 	text := instructions(req)
 	// The form itself is a surer sign than its name, which prose may hold too.
 	for _, form := range []struct{ sign, kind string }{
+		{`"chunks":[`, chunks}, {`{"questions":[`, questions}, {`{"entities":[`, entities},
 		{`{"claims":[`, claims}, {`{"verdicts":[`, verdicts}, {`"rating":`, rating},
 		{`"claims"`, claims}, {`"verdicts"`, verdicts}, {`"rating"`, rating},
 	} {

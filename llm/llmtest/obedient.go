@@ -65,6 +65,30 @@ func (o *Obedient) Answer(req *llm.Request) string {
 		return encode(struct {
 			Verdicts []verdict `json:"verdicts"`
 		}{all})
+	case chunks:
+		all := []chunkVerdict{}
+		for _, n := range itemNumbers(req) {
+			v := chunkVerdict{ID: n, Reason: "It is so.", Chunks: []int{}}
+			if obey {
+				v.Chunks = numbersOf(req)
+			} else if n%2 == 1 {
+				v.Chunks = []int{1}
+			}
+			all = append(all, v)
+		}
+		return chunksAnswer(all)
+	case questions:
+		list := numberedQuestions(req)
+		if obey {
+			list = []string{}
+		}
+		return textsAnswer(questions, list)
+	case entities:
+		list := []string{"The first", "The second"}
+		if obey {
+			list = []string{}
+		}
+		return textsAnswer(entities, list)
 	case rating:
 		n := 2
 		if obey {
