@@ -12,6 +12,13 @@ import (
 // (Hamilton's method), ties to the name that sorts first. Where n is not enough
 // for least in every stratum, all get equally much of it, the largest first.
 func Allocate(holds map[string]int, n, least int, equal bool) map[string]int {
+	return allocate(holds, n, least, equal, func(string) uint64 { return 0 })
+}
+
+// allocate is Allocate with a lot for each stratum, the lower of which goes
+// first where remainders tie: of a thousand strata of one question each, those
+// that sort first must not always be the ones that are drawn.
+func allocate(holds map[string]int, n, least int, equal bool, lot func(string) uint64) map[string]int {
 	names := slices.SortedFunc(maps.Keys(holds), func(a, b string) int {
 		return cmp.Or(cmp.Compare(holds[b], holds[a]), cmp.Compare(a, b))
 	})
@@ -29,7 +36,7 @@ func Allocate(holds map[string]int, n, least int, equal bool) map[string]int {
 		n -= quota[name]
 	}
 	for n > 0 {
-		given := spread(names, holds, quota, n, equal)
+		given := spread(names, holds, quota, n, equal, lot)
 		n -= given
 		if given == 0 {
 			break
@@ -40,8 +47,8 @@ func Allocate(holds map[string]int, n, least int, equal bool) map[string]int {
 
 // spread gives out up to n once, to strata that hold more than their quota,
 // and returns how much of it found a place.
-func spread(names []string, holds, quota map[string]int, n int, equal bool) (given int) {
-	target := shares(names, holds, quota, n, equal)
+func spread(names []string, holds, quota map[string]int, n int, equal bool, lot func(string) uint64) (given int) {
+	target := shares(names, holds, quota, n, equal, lot)
 	for _, name := range names {
 		more := min(target[name], holds[name]-quota[name])
 		quota[name] += more
@@ -53,7 +60,7 @@ func spread(names []string, holds, quota map[string]int, n int, equal bool) (giv
 // shares divides n by weight among the strata with room. In proportion means
 // that the quota as a whole, the least included, comes as near to the share of
 // the stratum as can be: so what it has already is taken off.
-func shares(names []string, holds, quota map[string]int, n int, equal bool) map[string]int {
+func shares(names []string, holds, quota map[string]int, n int, equal bool, lot func(string) uint64) map[string]int {
 	type share struct {
 		name string
 		want float64
@@ -89,7 +96,7 @@ func shares(names []string, holds, quota map[string]int, n int, equal bool) map[
 		left -= int(s.want)
 	}
 	slices.SortStableFunc(open, func(a, b share) int {
-		return cmp.Or(cmp.Compare(b.want-float64(int(b.want)), a.want-float64(int(a.want))), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(b.want-float64(int(b.want)), a.want-float64(int(a.want))), cmp.Compare(lot(a.name), lot(b.name)), cmp.Compare(a.name, b.name))
 	})
 	for i := range open {
 		if i < left {

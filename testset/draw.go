@@ -98,7 +98,7 @@ type pool struct {
 }
 
 // Draw draws a sample. N is spread by the number of different questions in
-// each stratum, see Allocate. It reads the source several times: once to count the
+// each stratum, see Allocate; equal remainders go by lot. It reads the source several times: once to count the
 // strata, once or more for the candidates, once for the samples.
 //
 // The lot of a question is a hash of the seed and its words, the lowest are
@@ -197,7 +197,9 @@ func (d *drawing) choose() error {
 		for name, most := range d.short {
 			holds[name] = most
 		}
-		quota := Allocate(holds, d.opt.N, d.opt.Least, d.opt.Equal)
+		quota := allocate(holds, d.opt.N, d.opt.Least, d.opt.Equal, func(name string) uint64 {
+			return mix(mix(d.opt.Seed^0x9e3779b97f4a7c15) ^ hashString(offset64, name))
+		})
 		if err := d.fill(quota, grow); err != nil {
 			return err
 		}
@@ -287,16 +289,20 @@ func (d *drawing) settle(quota map[string]int) map[string]int {
 	}
 	near := newIndex(d.opt.Near)
 	for _, c := range all {
-		if got[c.group] == quota[c.group] {
+		full := got[c.group] == quota[c.group]
+		if _, out := d.short[c.group]; full && !out {
 			continue
 		}
 		keys := c.set.bands()
-		if at := near.find(c.set, keys); at >= 0 {
+		if at := near.find(c.set, keys); at >= 0 { // in a stratum that ran out, all that is left
 			d.strata[c.group].Near++
 			const examples = 20
 			if len(d.out.NearPairs) < examples {
 				d.out.NearPairs = append(d.out.NearPairs, [2]string{d.taken[at].id, c.id})
 			}
+			continue
+		}
+		if full {
 			continue
 		}
 		near.add(c.set, keys)

@@ -256,3 +256,55 @@ func TestAllocate(t *testing.T) {
 		}
 	}
 }
+
+// Of more strata than there are places, a lot says which are drawn, not the
+// alphabet.
+func TestDrawStrataByLot(t *testing.T) {
+	l := &list{}
+	for i := range 300 {
+		l.samples = append(l.samples, &eval.Sample{ID: fmt.Sprint("id", i), UserInput: question(i), Category: fmt.Sprintf("c%03d", i)})
+	}
+	var first []string
+	for seed := range uint64(2) {
+		d, err := testset.Draw(l, testset.Options{N: 50, Seed: seed, Stratum: category, Least: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := 0
+		for _, s := range d.Samples {
+			if s.Category >= "c150" {
+				late++
+			}
+		}
+		if len(d.Samples) != 50 || late < 12 || late > 38 {
+			t.Errorf("seed %d: %d samples, %d of the second half of the alphabet", seed, len(d.Samples), late)
+		}
+		if seed == 0 {
+			first = idsOf(d)
+		} else if cmp.Equal(first, idsOf(d)) {
+			t.Error("another seed draws the same strata")
+		}
+	}
+}
+
+// Every question that is not drawn where all could be is accounted for.
+func TestDrawCountsAllThatIsNear(t *testing.T) {
+	words := make([]string, 60)
+	for i := range words {
+		words[i] = fmt.Sprint("word", i)
+	}
+	l := &list{}
+	for i := range 40 {
+		l.samples = append(l.samples, &eval.Sample{ID: fmt.Sprint("id", i), UserInput: strings.Join(words[i:i+12], " "), Category: "a"})
+	}
+	l.samples = append(l.samples, logOf(map[string]int{"b": 30}).samples...)
+	d, err := testset.Draw(l, testset.Options{N: 70, Stratum: category, Near: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range d.Strata {
+		if st.Drawn+st.Near != st.Questions || st.Name == "a" && st.Near == 0 {
+			t.Errorf("%+v", st)
+		}
+	}
+}

@@ -169,7 +169,11 @@ func (a *app) tellDrawn(d *testset.Drawn, want drawing, by string) error {
 		fmt.Fprintf(a.errw, "  near: %s was kept, %s left out\n", shown(p[0]), shown(p[1]))
 	}
 	if len(d.Samples) < want.n {
-		fmt.Fprintf(a.errw, "there are no more than %d different questions; %d were asked for\n", len(d.Samples), want.n)
+		apart := ""
+		if near > 0 {
+			apart = " that are not near each other"
+		}
+		fmt.Fprintf(a.errw, "there are no more than %d different questions%s; %d were asked for\n", len(d.Samples), apart, want.n)
 	}
 	return nil
 }
