@@ -53,7 +53,7 @@ var warningTexts = [numWarnings]Warning{
 	warnPrintedNull: {Kind: "printed_null", Message: "a text is nothing but nan, None or null, as programs print a missing value; it is taken as text"},
 	warnFloatID:     {Kind: "float_id", Message: "an id is written like 1.0, as pandas writes whole numbers in a column with gaps; it is kept so, and is not the id 1"},
 	warnSeveralIDs:  {Kind: "several_ids", Message: "a context has several members that may be its id, such as doc_id and chunk_id; none is used"},
-	warnJoined:      {Kind: "joined_contexts", Message: "a text of contexts holds |, with which DeepEval joins lists in CSV; it is taken as one context: export JSON instead"},
+	warnJoined:      {Kind: "joined_contexts", Message: "a text of contexts holds |, with which DeepEval joins lists in CSV and JSONL; it is taken as one context: export JSON instead"},
 	warnBeside:      {Kind: "beside_records", Message: "the document holds members beside its records; they are left out"},
 	warnReferences:  {Kind: "several_references", Message: "a record has several references: metrics over texts take the best, judged ones look at the first"},
 	warnGrew:        {Kind: "file_grew", Message: "the file grew since it was scanned; what was appended is left out"},
