@@ -140,9 +140,10 @@ func (m *Measured) Usable() bool {
 	return m != nil && m.Samples >= leastSamples && m.Planned.Calls > 0 && m.Planned.Input > 0
 }
 
-// ratio returns what a planned amount is to be multiplied by. The range is about
-// 99 times in 100 wide enough for the total of so many further samples, with
-// drift for what can't be told from those measured, as a share.
+// ratio returns what a planned amount is to be multiplied by. The range is wide
+// enough for the total of so many further samples 99 times in 100 where amounts
+// scatter evenly, and 95 times where a few take most; drift is for what can't be
+// told from those measured, as a share.
 func (m *Measured) ratio(sums moments, planned, actual, further, drift float64) factor {
 	n := m.Samples
 	if planned <= 0 {

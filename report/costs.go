@@ -93,8 +93,11 @@ func offBy(actual float64, want *[3]float64, exit string) string {
 // costTable shows where the money went; nil if there is nothing to tell.
 func costTable(s *Summary) *table {
 	c := s.Costs
-	if c == nil {
-		return nil
+	free := func(l CostLine) bool {
+		return l.Tokens == (Tokens{}) && l.SavedUSD == nil && l.CostUSD != nil && *l.CostUSD == 0
+	}
+	if c == nil || !slices.ContainsFunc(c.ByMetric, func(l CostLine) bool { return !free(l) }) {
+		return nil // the offline judge has no tokens and costs nothing
 	}
 	t := &table{cols: []column{text("of"), text("name"), figure("calls"), figure("hits"), figure("tokens in"), figure("tokens out"), figure("cost"), figure("saved")}}
 	for _, g := range []struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -118,7 +119,7 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 	var counter cost.Counter
 	var next llm.Client = &llm.WholePrompt{Next: tried, Log: log, Count: func(req *llm.Request) int { return counter.CountRequest(req).Total }}
 	if l := cfg.Limits; most.CostUSD > 0 || most.Tokens > 0 || l.TokensPerMinute > 0 || l.MaxCostPerSample+l.MaxCostPerDay > 0 {
-		next = counted(next, &counter)
+		next = counted(next, &counter, known, conns)
 	}
 	if cfg.Run.Preflight {
 		next = newPreflight(known, log, next)
@@ -185,15 +186,29 @@ func warnStore(log *slog.Logger) func(error) {
 	}
 }
 
-// counted fills in the number of input tokens.
-func counted(next llm.Client, counter *cost.Counter) llm.Client {
+// counted fills in the number of input tokens: as the server of the model told it
+// of earlier calls, and the most that it can be for the budget.
+func counted(next llm.Client, counter *cost.Counter, known *learnt, conns []*conn) llm.Client {
+	ratios := map[connKey]float64{}
+	for _, c := range conns {
+		if r, ok := known.vocabulary(c.connKey).Ratio(); ok {
+			ratios[c.connKey] = r
+		}
+	}
 	return llm.ClientFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 		r := *req
 		n := counter.CountRequest(req)
-		r.PromptTokens = n.Total
+		r.PromptTokens, r.MostPromptTokens = n.Total, n.Total
+		if ratio := ratios[connKey{req.Endpoint, req.Model}]; ratio > 0 {
+			r.PromptTokens = max(int(math.Round(float64(n.Total)*ratio)), 1)
+		}
 		if !n.Own { // a vocabulary that is not known makes no more tokens than bytes
+			r.MostPromptTokens = 0
 			for _, m := range req.Messages {
 				r.MostPromptTokens += len(m.Content)
+			}
+			for _, text := range req.Embed {
+				r.MostPromptTokens += len(text)
 			}
 		}
 		return next.Complete(ctx, &r)
