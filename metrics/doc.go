@@ -18,6 +18,6 @@
 // is failed, each with its reason; none of these is ever a number. The
 // denominator is always what was asked about. Verdicts, reasons and ratings
 // are kept in the score's detail, in the exported types ClaimsDetail,
-// ClaimTableDetail, EntitiesDetail, QuestionsDetail, SimilarityDetail, ChunksDetail, RatingDetail, RankingDetail, TextMatchDetail, OverlapDetail,
+// ClaimTableDetail, EntitiesDetail, QuestionsDetail, SimilarityDetail, ChunksDetail, RatingDetail, ChecklistDetail, RankingDetail, TextMatchDetail, OverlapDetail,
 // BLEUDetail and SentencesDetail.
 package metrics
