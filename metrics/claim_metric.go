@@ -147,6 +147,10 @@ func (m claimMetric) split(ctx context.Context, t *claimTable) (why string, err 
 		{responseSide, "response", t.sample.Response, &t.response, ""},
 		{referenceSide, "reference", t.sample.Reference, &t.reference, ""},
 	}
+	if why := settled(t.sample.UserInput, t.sample.Reference); why != "" && t.parts&responseMatch != 0 && !m.vacuous {
+		t.parts, t.response, t.reference = 0, []string{}, []string{}
+		return reasonNoClaims + ": the reference: " + why, nil // there is nothing to hold the response against
+	}
 	errs := make([]error, len(sides))
 	together(len(sides), func(i int) {
 		side := &sides[i]

@@ -171,6 +171,13 @@ func TestClaimEdges(t *testing.T) {
 		{"nothing to use", claimCase{response: "1+", reference: "+", chunks: 1}, nil, map[string]string{
 			"context_utilization": "undefined nothing_recalled",
 		}},
+		{"a reference that says nothing", claimCase{response: "1", reference: "", chunks: 1}, func(s *eval.Sample) { s.Reference = "..." }, map[string]string{
+			"hallucination": "undefined no_claims: the reference: no_words", "self_knowledge": "undefined no_claims: the reference: no_words",
+			"noise_sensitivity_relevant": "undefined no_claims: the reference: no_words", "noise_sensitivity_irrelevant": "undefined no_claims: the reference: no_words",
+			"response_precision": "undefined no_claims: the reference: no_words", "response_f1": "undefined no_claims: the reference: no_words",
+			"response_recall": "undefined no_claims: no_words", "claim_recall": "undefined no_claims: no_words",
+			"claim_context_precision": "undefined no_claims: no_words", "context_utilization": "undefined no_claims: no_words",
+		}},
 		{"a response that says nothing", claimCase{response: "", reference: "1", chunks: 1}, func(s *eval.Sample) { s.Response = "..." }, map[string]string{
 			"claim_faithfulness": "undefined no_claims: no_words", "hallucination": "undefined no_claims: no_words", "self_knowledge": "undefined no_claims: no_words",
 			"noise_sensitivity_relevant": "undefined no_claims: no_words", "noise_sensitivity_irrelevant": "undefined no_claims: no_words",

@@ -478,3 +478,33 @@ func TestDeepEvalAndRAGCheckerExamples(t *testing.T) {
 	}
 	skipped(t, left, map[string]int{notBuilt: 19, strictMode: 5, parsing: 1})
 }
+
+// TestPanelByDeepEval: where two labels count, a majority for either of them is
+// one side, and its verdict the one that was given more often.
+func TestPanelByDeepEval(t *testing.T) {
+	seat := func(verdict string) metrics.Seat {
+		s, l := base(1)
+		l.words(s.Response, "faithfulness/verdict", []string{verdict})
+		return metrics.Seat{Name: verdict, Judge: l}
+	}
+	s, _ := base(1)
+	for _, c := range []struct {
+		seats []string
+		want  float64
+		shown string
+	}{
+		{[]string{judge.Supported, judge.NotFound, judge.Contradicted}, 1, judge.NotFound},
+		{[]string{judge.Supported, judge.Supported, judge.NotFound}, 1, judge.Supported},
+		{[]string{judge.Contradicted, judge.NotFound, judge.Contradicted}, 0, judge.Contradicted},
+	} {
+		p := metrics.Panel{Vote: metrics.VoteMajority, MaxDisagreement: 1}
+		for _, v := range c.seats {
+			p.Seats = append(p.Seats, seat(v))
+		}
+		got := scored(t, made(t, "faithfulness", metrics.Options{Panel: p, Compat: metrics.CompatDeepEval}), s)
+		wantScore(t, got, c.want)
+		if d := decoded[metrics.ClaimsDetail](t, got.Detail); d.Claims[0].Label != c.shown || !slices.Equal(got.Panel.Positive, []string{judge.Supported, judge.NotFound}) {
+			t.Errorf("%v: shown %s, positive %v", c.seats, d.Claims[0].Label, got.Panel.Positive)
+		}
+	}
+}

@@ -281,6 +281,10 @@ func TestLoadOptionErrors(t *testing.T) {
 		{"example with garbage", prompts.Options{Examples: []prompts.Example{{Prompt: "claims/split", Text: "t", Reply: []byte(`{"claims":[]} x`)}}}, "is not JSON"},
 		{"example of another form", prompts.Options{Examples: []prompts.Example{{Prompt: "claims/split", Text: "t", Reply: []byte(`{"rating":1}`)}}}, `the reply has no "claims"`},
 		{"example with too few verdicts", prompts.Options{Examples: []prompts.Example{{Prompt: "faithfulness/verdict", RetrievedContexts: []string{"c"}, Items: []string{"a", "b"}, Reply: []byte(`{"verdicts":[{"id":1,"verdict":"supported"}]}`)}}}, "1 verdicts for 2 items"},
+		{"example with a label for chunks", prompts.Options{Examples: []prompts.Example{{Prompt: "claims/backing", RetrievedContexts: []string{"c"}, Items: []string{"a"}, Reply: []byte(`{"verdicts":[{"id":1,"verdict":"supported"}]}`)}}}, "and a list of chunks"},
+		{"example with a chunk that is not there", prompts.Options{Examples: []prompts.Example{{Prompt: "claims/backing", RetrievedContexts: []string{"c"}, Items: []string{"a"}, Reply: []byte(`{"verdicts":[{"id":1,"chunks":[1,2]}]}`)}}}, "names a chunk that the example doesn't have"},
+		{"example with chunks for a label", prompts.Options{Examples: []prompts.Example{{Prompt: "claims/match", Text: "t", Items: []string{"a"}, Reply: []byte(`{"verdicts":[{"id":1,"chunks":[1]}]}`)}}}, "and a verdict"},
+		{"example of claims for questions", prompts.Options{Examples: []prompts.Example{{Prompt: "answer_relevance/questions", Text: "t", Reply: []byte(`{"claims":[]}`)}}}, `the reply has no "questions"`},
 		{"example with other ids", prompts.Options{Examples: []prompts.Example{{Prompt: "faithfulness/verdict", RetrievedContexts: []string{"c"}, Items: []string{"a"}, Reply: []byte(`{"verdicts":[{"id":2,"verdict":"supported"}]}`)}}}, "must have the id 1"},
 	}
 	for _, tt := range tests {
@@ -300,6 +304,11 @@ func TestReadExamples(t *testing.T) {
 		t.Fatalf("got %d examples and %v, want 2", len(es), err)
 	}
 	load(t, prompts.Options{Examples: es})
+	load(t, prompts.Options{Examples: []prompts.Example{
+		{Prompt: "claims/backing", RetrievedContexts: []string{"c", "d"}, Items: []string{"a", "b"}, Reply: []byte(`{"verdicts":[{"id":1,"reason":"r","chunks":[2]},{"id":2,"reason":"r","chunks":[]}]}`)},
+		{Prompt: "answer_relevance/questions", Text: "t", Reply: []byte(`{"questions":["What?"]}`)},
+		{Prompt: "context_entity_recall/entities", Text: "t", Reply: []byte(`{"entities":[]}`)},
+	}})
 	es[1].Prompt = "?"
 	if _, err := prompts.Load(prompts.Options{Examples: es}); err == nil || !strings.Contains(err.Error(), "good:3: ") {
 		t.Errorf("the error doesn't name the line: %v", err)

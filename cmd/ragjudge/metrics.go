@@ -141,11 +141,15 @@ func calls(info eval.Info) string {
 	return info.Calls
 }
 
-// shortCalls is the number of calls without what each is for, where that is told
-// apart.
+// shortCalls is the number of calls, with what each is for where that is told in
+// a few words.
 func shortCalls(info eval.Info) string {
-	n, _, _ := strings.Cut(calls(info), ":")
-	return n
+	const few = 60
+	all := calls(info)
+	if n, _, ok := strings.Cut(all, ":"); ok && len(all) > few {
+		return n
+	}
+	return all
 }
 
 func fields(list []eval.Field) string {
