@@ -287,7 +287,7 @@ func (c *columns) meet(name []byte, nested bool) (*column, *fault) {
 		c.order = append(c.order, k)
 	}
 	if k.lastRow == c.row {
-		return nil, faultf("stands twice in the record").in(k.Name)
+		return nil, faultf("stands twice in the record").in(k.Name).withHint("keep one of the two, or rename the other")
 	}
 	k.lastRow = c.row
 	k.Rows++

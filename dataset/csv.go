@@ -235,7 +235,8 @@ func (c *csvReader) readOn(open int) error {
 	switch {
 	case err == io.EOF:
 		c.rec.raw = c.raw
-		return recordError{c.fatal(faultf("the quote that opens this field is never closed").at(open))}
+		return recordError{c.fatal(faultf("the quote that opens this field is never closed").at(open).
+			withHint("close it, or write the file anew: a field that begins with a quote goes on to the next single one, and a quote inside is written twice"))}
 	case err == errTooLong || err == nil && len(c.raw)+len(b) > c.lines.max:
 		c.rec.raw = c.raw
 		return recordError{c.fatal(tooLong(c.lines.max)).at(open)}

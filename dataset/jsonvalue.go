@@ -105,6 +105,20 @@ func (p *parser) fail(expected string) *fault {
 		f.hint = "JSON has no comments: take them out"
 	case r == 0:
 		f.hint = "a crash while a file is written leaves NULs behind: cut them off"
+	case r == 0x1a:
+		f.hint = "this is the end mark of DOS (Ctrl-Z): cut it off"
+	case r == 0x1e:
+		f.hint = "this is a JSON text sequence (RFC 7464): take the record separators out, such as by tr -d '\\036'"
+	case hasWord(p.b[p.i:], "```"):
+		f.hint = "the file was copied with the marks around it: take the lines with ``` out"
+	case hasWord(p.b[p.i:], "<<<<<<<"), hasWord(p.b[p.i:], "======="), hasWord(p.b[p.i:], ">>>>>>>"):
+		f.hint = "git left a conflict here: settle it"
+	case r == '.' || r == '+':
+		f.hint = "a number of JSON begins with a digit or a minus: 0.5, 1"
+	case r == 0xa0, r == 0x200b, r == 0xfeff:
+		f.hint = "the character is not seen on a screen: take it out"
+	case r == ',' && p.i+1 < len(p.b) && hasWord(bytes.TrimSpace(p.b[p.i+1:]), "{"):
+		f.hint = "objects on one line are parted by nothing, or stand in a list: [{...}, {...}]"
 	case r == ',' && len(bytes.TrimSpace(p.b[p.i+1:])) == 0:
 		f.hint = "no comma stands behind the last object, nor between the lines of JSONL"
 	}
@@ -192,7 +206,7 @@ func (p *parser) each(end byte, visit func(key, v value) *fault) *fault {
 			}
 			key = k
 		} else if p.i < len(p.b) && p.b[p.i] == end {
-			return invalidf("a comma stands before the closing %q", end).at(p.i)
+			return invalidf("a comma stands before the closing %q", end).at(p.i).withHint("take the comma out")
 		}
 		v, f := p.value()
 		if f != nil {
@@ -220,7 +234,7 @@ func (p *parser) each(end byte, visit func(key, v value) *fault) *fault {
 // key reads a member's name and the colon after it.
 func (p *parser) key() (value, *fault) {
 	if p.i < len(p.b) && p.b[p.i] == '}' {
-		return value{}, invalidf("a comma stands before the closing '}'").at(p.i)
+		return value{}, invalidf("a comma stands before the closing '}'").at(p.i).withHint("take the comma out")
 	}
 	if p.i >= len(p.b) || p.b[p.i] != '"' {
 		return value{}, p.fail("a name in double quotes")
@@ -268,7 +282,8 @@ func (p *parser) str() (esc bool, _ *fault) {
 		case '\n', '\r':
 			return esc, invalidf("a text is not closed at the end of the line").at(p.i)
 		default:
-			return esc, invalidf("the control character 0x%02x stands in a text without an escape", c).at(p.i)
+			return esc, invalidf("the control character 0x%02x stands in a text without an escape", c).at(p.i).
+				withHint("write it as \\n, \\t or \\u00XX: programs that write JSON do so by themselves")
 		}
 	}
 }

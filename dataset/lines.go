@@ -78,7 +78,7 @@ func (l *lineReader) next() ([]byte, error) {
 
 func tooLong(limit int) *fault {
 	return faultf("the record is longer than the limit of %d bytes", limit).
-		withHint("raise the limit if such a record is meant; a quote that is not closed makes one by mistake")
+		withHint("raise dataset.max_line_bytes if such a record is meant; a quote that is not closed makes one by mistake")
 }
 
 // jsonStream reads the items of a JSON array, or objects one after another
@@ -171,7 +171,7 @@ func (j *jsonStream) next() error {
 	c, err := j.peek()
 	if err != nil {
 		if err == io.EOF && j.array {
-			return j.broken(invalidf("the file ends before the list is closed"))
+			return j.broken(invalidf("the file ends before the list is closed").withHint("the file was cut off: write or fetch it again"))
 		}
 		return err
 	}
@@ -198,7 +198,7 @@ func (j *jsonStream) separator() error {
 	}
 	c, err := j.peek()
 	if err == io.EOF {
-		return j.broken(invalidf("the file ends before the list is closed"))
+		return j.broken(invalidf("the file ends before the list is closed").withHint("the file was cut off: write or fetch it again"))
 	}
 	if err != nil {
 		return err
@@ -210,7 +210,8 @@ func (j *jsonStream) separator() error {
 		}
 		j.ended = true
 		if c, err = j.peek(); err == nil {
-			return j.broken(invalidf("%q stands after the end of the list", rune(c)))
+			return j.broken(invalidf("%q stands after the end of the list", rune(c)).
+				withHint("a file holds one list, or one object after another; name several lists as several files"))
 		}
 		return err
 	case first:
@@ -222,7 +223,7 @@ func (j *jsonStream) separator() error {
 		return err
 	}
 	if c, err = j.peek(); err == nil && c == ']' {
-		return j.broken(invalidf("a comma stands before the closing ']'"))
+		return j.broken(invalidf("a comma stands before the closing ']'").withHint("take the comma out"))
 	}
 	return nil
 }

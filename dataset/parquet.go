@@ -39,7 +39,7 @@ func (p *part) detectParquet(opt *Options) error {
 	if err != nil {
 		return err
 	}
-	if _, f := newParquetTree(f.Root()); f != nil {
+	if _, f := newParquetTree(f); f != nil {
 		return p.fault(f)
 	}
 	return nil
@@ -139,7 +139,7 @@ func openParquet(p *part, limit int) (source, error) {
 		return nil, err
 	}
 	r := &parquetReader{p: p, file: f, limit: limit, batch: make([]parquet.Row, 32)}
-	root, fault := newParquetTree(f.Root())
+	root, fault := newParquetTree(f)
 	if fault != nil {
 		return nil, p.fault(fault)
 	}

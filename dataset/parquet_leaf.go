@@ -33,8 +33,6 @@ func leafWriter(c *parquet.Column) func([]byte, parquet.Value) []byte {
 			return date
 		case *format.UUIDType:
 			return uuid
-		case *format.Float16Type:
-			return float16
 		case *format.IntType:
 			if !l.IsSigned {
 				return unsigned

@@ -28,12 +28,13 @@ type parquetNode struct {
 }
 
 // newParquetTree makes the nodes of a file's schema.
-func newParquetTree(c *parquet.Column) (*parquetNode, *fault) {
+func newParquetTree(file *parquet.File) (*parquetNode, *fault) {
 	leaf := 0
-	root, f := newParquetNode(c, 0, 0, &leaf)
+	root, f := newParquetNode(file.Root(), 0, 0, &leaf)
 	if f != nil {
 		return nil, f
 	}
+	root.halves(halfFloats(file))
 	root.optional, root.repeated, root.list = false, false, nil
 	for _, k := range root.kids {
 		switch normal(k.name) {
@@ -50,6 +51,37 @@ func newParquetTree(c *parquet.Column) (*parquetNode, *fault) {
 		}
 	}
 	return root, nil
+}
+
+// halfFloats are the leaves that hold numbers of 16 bits, by their order, which
+// the library's columns don't tell.
+func halfFloats(file *parquet.File) map[int]bool {
+	var found map[int]bool
+	leaf := 0
+	for _, e := range file.Metadata().Schema {
+		if !e.Type.Valid {
+			continue
+		}
+		if _, half := e.LogicalType.Value.(*format.Float16Type); half {
+			if found == nil {
+				found = make(map[int]bool)
+			}
+			found[leaf] = true
+		}
+		leaf++
+	}
+	return found
+}
+
+func (n *parquetNode) halves(leaves map[int]bool) {
+	if n.write != nil && leaves[n.first] {
+		n.write = float16
+	}
+	if len(leaves) > 0 {
+		for _, k := range n.kids {
+			k.halves(leaves)
+		}
+	}
 }
 
 func newParquetNode(c *parquet.Column, def, rep int, leaf *int) (*parquetNode, *fault) {

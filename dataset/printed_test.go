@@ -2,6 +2,8 @@ package dataset_test
 
 import (
 	"encoding/json"
+	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +122,64 @@ func TestUnseenInNames(t *testing.T) {
 			if s := one(t, file, text); s.UserInput != "q" || len(s.Metadata) > 0 {
 				t.Errorf("%s, %q: %+v", file, name, s)
 			}
+		}
+	}
+}
+
+// Numbers of 16 bits are numbers (pyarrow 26 wrote the file); bytes of the same
+// length are bytes.
+func TestHalfFloats(t *testing.T) {
+	samples, bad := readAll(t, filepath.Join("testdata", "parquet", "pyarrow-half.parquet"), dataset.Options{})
+	if len(bad) > 0 || len(samples) != 5 {
+		t.Fatal(bad, len(samples))
+	}
+	for i, want := range []string{"0.099975586", "-2.0", "null", `"+Inf"`, "5.9604645e-08"} {
+		m := samples[i].Metadata
+		if string(m["h"]) != want || string(m["l"]) != "["+want+","+want+"]" || string(m["s"]) != `{"a":"x","h":`+want+"}" || string(m["raw"]) != `"ab"` {
+			t.Errorf("row %d: %s, want %s", i+1, m, want)
+		}
+	}
+}
+
+// What can be told of a fault's cause is told.
+func TestHints(t *testing.T) {
+	const row = `{"question":"q"}`
+	for name, c := range map[string]struct{ file, text, want string }{
+		"trailing comma":  {"a.jsonl", `{"question":"q",}`, "take the comma out"},
+		"of a list":       {"a.json", "[" + row + ",]", "take the comma out"},
+		"commas between":  {"a.jsonl", row + "," + row, "objects on one line"},
+		"fence":           {"a.jsonl", row + "\n```", "lines with ```"},
+		"conflict":        {"a.jsonl", row + "\n=======\n" + row, "conflict"},
+		"separator":       {"a.jsonl", "\x1e" + row, "RFC 7464"},
+		"end mark":        {"a.jsonl", row + "\n\x1a", "Ctrl-Z"},
+		"tab":             {"a.jsonl", "{\"question\":\"a\tb\"}", "write it as"},
+		"zero width":      {"a.jsonl", row + "\n\u200b" + row, "not seen"},
+		"number":          {"a.jsonl", `{"question":"q","score":.5}`, "0.5"},
+		"two lists":       {"a.json", "[" + row + "][" + row + "]", "one list"},
+		"cut list":        {"a.json", "[" + row, "cut off"},
+		"open quote":      {"a.csv", "id,question\n1,\"q\n", "close it"},
+		"column twice":    {"a.csv", "question,x,x\nq,1,2\n", "rename"},
+		"list of lists":   {"a.jsonl", `{"question":"q","contexts":[["a"]]}`, "JSON list of texts"},
+		"lists in object": {"a.jsonl", `{"question":"q","contexts":{"text":["a"]}}`, "JSON list of texts"},
+		"text twice":      {"a.jsonl", `{"question":"q","contexts":[{"text":"a","content":"b"}]}`, "leave one"},
+	} {
+		r, err := dataset.Open(write(t, c.file, c.text), dataset.Options{SkipBadLines: true})
+		var hints string
+		if err == nil {
+			info, _ := r.Scan()
+			for _, b := range info.Bad {
+				hints += b.Hint + "\n"
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		var le *dataset.LineError
+		if errors.As(err, &le) {
+			hints += le.Hint
+		}
+		if !strings.Contains(hints, c.want) {
+			t.Errorf("%s: hints %q, want %q; %v", name, hints, c.want, err)
 		}
 	}
 }

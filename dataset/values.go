@@ -350,7 +350,7 @@ func (d *decoder) contextObject(v value, n int) (text, id string, _ *fault) {
 		return "", "", faultf("context %d is an object without text", n).
 			withHint("its text is looked for under text, content, page_content, chunk, passage, body and document")
 	case textual.twice != "":
-		return "", "", faultf("context %d has both %s and %s", n, quoted(textual.name), quoted(textual.twice))
+		return "", "", faultf("context %d has both %s and %s", n, quoted(textual.name), quoted(textual.twice)).withHint("leave one of the two out")
 	case textual.name == wrapped.name:
 		text, _, _ = d.contextObject(wrapped.value, n)
 	case textual.value.kind != kindString:
@@ -366,7 +366,7 @@ func (d *decoder) contextObject(v value, n int) (text, id string, _ *fault) {
 		ids = weakID
 	}
 	if ids.twice != "" {
-		return "", "", faultf("context %d has both %s and %s", n, quoted(ids.name), quoted(ids.twice))
+		return "", "", faultf("context %d has both %s and %s", n, quoted(ids.name), quoted(ids.twice)).withHint("leave one of the two out")
 	}
 	if ids.name != "" {
 		var f *fault
