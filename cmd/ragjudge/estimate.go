@@ -211,9 +211,12 @@ func (x *estimating) plan(ctx context.Context, sample int, change func(*config.C
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := s.metrics(panel)
+	list, infos, err := s.metrics(panel)
 	if err != nil {
 		return nil, err
+	}
+	if note := sharedNote(infos); note != "" {
+		planner.opt.Notes = append(planner.opt.Notes, note)
 	}
 	src, err := x.pass(sample, s.cfg.Run.Seed)
 	if err != nil {
