@@ -1,7 +1,6 @@
 package cost_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -270,9 +269,30 @@ func TestEmbeddingTokens(t *testing.T) {
 	}
 }
 
-func Example_measured() {
-	var m cost.Measured
-	m.Add(cost.Amounts{Calls: 1, Input: 100, Output: 10}, cost.Amounts{Calls: 1, Input: 110, Output: 25}, 100)
-	fmt.Println(m.Usable())
-	// Output: false
+// TestReasoningAfterAProbe is the measured case of TestReasoningRange: five samples
+// are enough to know the hidden reasoning, which a count of the visible reply misses
+// sixteen times over.
+func TestReasoningAfterAProbe(t *testing.T) {
+	p, err := cost.Override{Input: ptr(0.25), Output: ptr(2)}.Price("gpt-5-mini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := new(cost.Measured)
+	for i := range 5 {
+		thought := 2300 + 50*float64(i)
+		m.Add(cost.Amounts{Calls: 1, Input: 1500, Output: 60}, cost.Amounts{Calls: 1, Input: 1500, Output: 120 + thought, Reasoning: thought}, 1500)
+	}
+	opt := measuredAs(m, 0.02)
+	opt.Price, opt.Reasoning = &p, true
+	var calls []cost.Call
+	for range 100 {
+		calls = append(calls, cost.Call{Metric: "m", Step: "rubric", Kind: "k", Input: 1500, Output: 60, OutputCap: 8192})
+	}
+	l := estimate(opt, calls).Total
+	if c := l.CostUSD; math.Abs(c.Expected-0.5415) > 0.0005 || c.Low > 0.5415 || c.High < 0.5415 || c.High > 0.65 {
+		t.Errorf("%+v, want about $0.5415", *c)
+	}
+	if r := l.ReasoningTokens; r.Expected < 239_000 || r.Expected > 241_000 {
+		t.Errorf("reasoning %v, want 240,000", r)
+	}
 }

@@ -44,6 +44,8 @@ type Manifest struct {
 	// Charged is what bounds on money and calls reckon with: what was spent, and
 	// the most that it can have been where the server did not tell.
 	Charged Charged `json:"charged"`
+	// Parts is what all executions have cost, by metric and judge; see RowCost.
+	Parts []Part `json:"parts,omitempty"`
 	// Executions are those that ended in good order, oldest first.
 	Executions []Execution `json:"executions"`
 }

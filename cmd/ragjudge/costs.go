@@ -60,9 +60,7 @@ func parts(offline bool) func(context.Context) []run.Part {
 	return func(ctx context.Context) []run.Part {
 		counts := llm.TallyParts(ctx)
 		var all []run.Part
-		for _, p := range slices.SortedFunc(maps.Keys(counts), func(a, b llm.Part) int {
-			return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Judge, b.Judge))
-		}) {
+		for _, p := range slices.SortedFunc(maps.Keys(counts), comparePart) {
 			if u := usageOf(counts[p], offline); u != (run.Usage{}) {
 				all = append(all, run.Part{Metric: p.Metric, Judge: p.Judge, Usage: u})
 			}
@@ -71,12 +69,18 @@ func parts(offline bool) func(context.Context) []run.Part {
 	}
 }
 
+func comparePart(a, b llm.Part) int {
+	return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Judge, b.Judge))
+}
+
 // dearestSamples is how many samples a summary names.
 const dearestSamples = 10
 
-// costs sums up what all executions have cost, from costs.jsonl.
+// costs sums up what all executions have cost, from costs.jsonl, for the summary
+// and the manifest.
 func (x *scoring) costs(sum *report.Summary, unpriced []string) (*report.Costs, error) {
 	byMetric, byJudge, byCategory := map[string]run.Usage{}, map[string]run.Usage{}, map[string]run.Usage{}
+	byBoth := map[llm.Part]run.Usage{}
 	known := map[string]bool{}
 	for _, c := range sum.Categories {
 		known[c.Category] = !c.Other
@@ -87,6 +91,8 @@ func (x *scoring) costs(sum *report.Summary, unpriced []string) (*report.Costs, 
 	err := run.ReadCosts(x.dir.Path(), func(c run.RowCost) error {
 		total = total.Add(c.Usage)
 		for _, p := range c.Parts {
+			both := llm.Part{Metric: p.Metric, Judge: p.Judge}
+			byBoth[both] = byBoth[both].Add(p.Usage)
 			byMetric[p.Metric] = byMetric[p.Metric].Add(p.Usage)
 			if p.Judge != "" {
 				byJudge[p.Judge] = byJudge[p.Judge].Add(p.Usage)
@@ -108,6 +114,10 @@ func (x *scoring) costs(sum *report.Summary, unpriced []string) (*report.Costs, 
 	})
 	if err != nil || out.Samples == 0 {
 		return nil, err
+	}
+	x.dir.Manifest.Parts = nil
+	for _, p := range slices.SortedFunc(maps.Keys(byBoth), comparePart) {
+		x.dir.Manifest.Parts = append(x.dir.Manifest.Parts, run.Part{Metric: p.Metric, Judge: p.Judge, Usage: byBoth[p]})
 	}
 	out.ByMetric, out.ByJudge, out.ByCategory = costList(byMetric, unpriced), costList(byJudge, unpriced), costList(byCategory, unpriced)
 	if u := usage(total, unpriced); u.CostUSD != nil {

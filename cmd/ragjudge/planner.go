@@ -191,7 +191,7 @@ func (p *planner) rowsOf(next llm.Client) llm.Client {
 	return llm.ClientFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 		resp, err := next.Complete(ctx, req)
 		row, ok := ctx.Value(rowKey{}).(int)
-		if !ok || resp != nil && resp.Cached || req.Model == p.free && p.free != "" {
+		if !ok || resp != nil && resp.Cached || req.Model == p.free && p.free != "" || offlineVectors(req, p.opt) {
 			return resp, err
 		}
 		weight := p.sums().Weigh(p.call(req, resp))

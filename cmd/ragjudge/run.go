@@ -217,10 +217,13 @@ func (x *scoring) finish(ctx context.Context, started time.Time, stats run.Stats
 	x.dir.Manifest.Served = x.served()
 	x.dir.Manifest.Judges = x.judges()
 	x.dir.Manifest.Learnt = x.chain.learnt()
+	sum := sums.Summary()
+	if sum.Costs, err = x.costs(sum, x.price.unpriced()); err != nil {
+		x.log.Warn("where the money went can't be told", "error", err)
+	}
 	if err := x.dir.Finish(outcome(stop), stats); err != nil {
 		return nil, cmp.Or(stop, err)
 	}
-	sum := sums.Summary()
 	x.describe(sum, started, stats, stop)
 	gates, err := report.Evaluate(sum, x.s.gates)
 	if err != nil {
@@ -251,10 +254,6 @@ func (x *scoring) describe(sum *report.Summary, started time.Time, stats run.Sta
 		sum.LastExecution.ExitReason = stop.Error()
 	}
 	sum.LastExecution.Expected = x.expected
-	var err error
-	if sum.Costs, err = x.costs(sum, unpriced); err != nil {
-		x.log.Warn("where the money went can't be told", "error", err)
-	}
 }
 
 // graceful returns a context that ends some time after ctx, so that what is in

@@ -149,6 +149,7 @@ var faults = map[string]llmtest.FaultFunc{
 	"unclosed":           llmtest.Always(llmtest.ThinkingUnclosed()),
 	"nousage":            llmtest.Always(llmtest.NoUsage()),
 	"flaky":              llmtest.Every(5, llmtest.Status(503)),
+	"mostly_down":        llmtest.Every(2, llmtest.Status(503)),
 	"hang":               llmtest.Always(llmtest.Hang()),
 	"storm":              storm(),
 }
