@@ -41,9 +41,12 @@ type BatchConfig struct {
 	Quiet time.Duration
 	// Poll is how often a batch is looked at; 0 for DefaultBatchPoll.
 	Poll time.Duration
-	// Live answers the requests that an expired batch left unanswered; nil puts
-	// them into another batch.
+	// Live answers what goes into no batch, which is embeddings: they are cheap,
+	// and come one at a time. Nil for Backend.
 	Live Client
+	// ExpiredLive lets Live answer what an expired batch left unanswered; else it
+	// goes into another batch.
+	ExpiredLive bool
 	// OnProgress is told whenever a batch has changed; nil for nobody. It must
 	// not block.
 	OnProgress func(BatchProgress)
@@ -122,6 +125,9 @@ func NewBatch(cfg BatchConfig) (*Batch, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Live == nil {
+		cfg.Live = cfg.Backend
+	}
 	j, old, err := openBatchJournal(cfg.Journal)
 	if err != nil {
 		return nil, err
@@ -142,6 +148,9 @@ func NewBatch(cfg BatchConfig) (*Batch, error) {
 func (b *Batch) Complete(ctx context.Context, req *Request) (*Response, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if len(req.Embed) > 0 {
+		return b.cfg.Live.Complete(ctx, req)
 	}
 	if !b.holds(req.Key()) {
 		resp, live, err := b.cfg.Backend.first(ctx, req)

@@ -312,7 +312,7 @@ func (s *shipment) leftover(ctx context.Context, status string, left []Key) {
 		for _, k := range left {
 			b.answer(k, nil, err)
 		}
-	case b.cfg.Live != nil:
+	case b.cfg.ExpiredLive:
 		b.cfg.Log.Warn("a batch has expired; what it left is asked live", "batch", s.id, "requests", len(left))
 		s.askLive(ctx, left)
 	default:

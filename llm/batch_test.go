@@ -346,3 +346,34 @@ func TestBatchIsTakenUpAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestBatchLeavesEmbeddingsLive: vectors go into no batch.
+func TestBatchLeavesEmbeddingsLive(t *testing.T) {
+	x := newBatching(t, llmtest.Options{})
+	b := x.start()
+	resp, err := b.Complete(t.Context(), &llm.Request{Endpoint: "e", Model: "embed-m", Embed: []string{"one text", "another"}})
+	if err != nil || resp.Content == "" {
+		t.Errorf("%+v, %v", resp, err)
+	}
+	if made := x.server.Batches(); len(made) != 0 {
+		t.Errorf("batches %+v", made)
+	}
+	x.closed(b)
+}
+
+// TestBatchExpiredLive: what an expired batch left is answered live.
+func TestBatchExpiredLive(t *testing.T) {
+	x := newBatching(t, llmtest.Options{Batch: &llmtest.BatchOptions{Fault: func(int) llmtest.BatchFault {
+		return llmtest.BatchFault{Expire: true, Answered: 3}
+	}}})
+	x.cfg.ExpiredLive = true
+	b := x.start()
+	if errs := x.all(b, 1, 10); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if made := x.server.Batches(); len(made) != 1 {
+		t.Errorf("batches %+v", made)
+	}
+	x.nothingTwice()
+	x.closed(b)
+}

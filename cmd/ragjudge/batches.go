@@ -27,9 +27,7 @@ func (c *conn) inBatches(cfg *config.Config, dir string, log *slog.Logger) (err 
 	conf := llm.BatchConfig{
 		Backend: c.backend, Journal: batchJournal(dir, c.connKey), MaxRequests: b.MaxRequests, MaxBytes: b.MaxBytes, MaxTokens: b.MaxTokens,
 		Quiet: b.Quiet, Poll: b.Poll, OnProgress: batchProgress(c.model, log), Log: log,
-	}
-	if b.Expired == config.Live {
-		conf.Live = c.limiter.Wrap(c.backend)
+		Live: c.limiter.Wrap(c.backend), ExpiredLive: b.Expired == config.Live,
 	}
 	if c.batch, err = llm.NewBatch(conf); err != nil {
 		return &exitError{code: exitUsage, err: err}
@@ -54,7 +52,9 @@ const batchTold = 10 * time.Minute
 func batchProgress(model string, log *slog.Logger) func(llm.BatchProgress) {
 	var last string
 	var told time.Time
+	var pace batchPace
 	return func(p llm.BatchProgress) {
+		left := pace.left(p.Done, p.Requests, time.Now())
 		var states []string
 		for _, s := range slices.Sorted(maps.Keys(p.Open)) {
 			states = append(states, fmt.Sprintf("%d %s", p.Open[s], s))
@@ -64,6 +64,26 @@ func batchProgress(model string, log *slog.Logger) func(llm.BatchProgress) {
 			return
 		}
 		last, told = now, time.Now()
-		log.Info("batches", "model", model, "open", now, "requests", p.Requests, "answered", p.Done, "waiting", p.Waiting)
+		log.Info("batches", "model", model, "open", now, "requests", p.Requests, "answered", p.Done, "waiting", p.Waiting, "time_left", left)
 	}
+}
+
+// batchPace foretells when open batches will have ended.
+type batchPace struct {
+	requests int // of the open batches, when they were last changed
+	since    time.Time
+	from     int // done at that time
+}
+
+// left is the time that the open batches will take at the pace since they were
+// last joined by another, in words: a provider promises a day and nothing else.
+func (b *batchPace) left(done, requests int, now time.Time) string {
+	if requests != b.requests || done < b.from {
+		*b = batchPace{requests: requests, since: now, from: done}
+	}
+	if done <= b.from || !now.After(b.since) {
+		return "not known; at most 24h by the provider's promise"
+	}
+	each := now.Sub(b.since) / time.Duration(done-b.from)
+	return (each * time.Duration(requests-done)).Round(time.Second).String()
 }
