@@ -23,6 +23,9 @@ type forms struct {
 
 type modelForm struct {
 	form form
+	// kept reports a form of an earlier process in which no call was answered
+	// yet in this one.
+	kept bool
 	// turn is held by the call that goes alone; known is closed when the model
 	// needs no such call any more; fatal, set before that, is why no call can be
 	// answered.
@@ -45,7 +48,8 @@ func (f *forms) of(model string) *modelForm {
 	defer f.mu.Unlock()
 	m := f.models[model]
 	if m == nil {
-		m = &modelForm{form: firstForm(model, f.structured, f.known[model]), turn: make(chan struct{}, 1), known: make(chan struct{})}
+		known := f.known[model]
+		m = &modelForm{form: firstForm(model, f.structured, known), kept: known != Form{}, turn: make(chan struct{}, 1), known: make(chan struct{})}
 		if f.models == nil {
 			f.models = map[string]*modelForm{}
 		}
@@ -124,6 +128,36 @@ func (f *forms) change(req *Request, sent form, c change, ceiling int, reason st
 		if f.onLearn != nil {
 			f.onLearn(req.Model, l)
 		}
+	}
+	return true
+}
+
+// proved notes that a call was answered.
+func (f *forms) proved(model string) {
+	m := f.of(model)
+	f.mu.Lock()
+	m.kept = false
+	f.mu.Unlock()
+}
+
+// forget takes a form that was kept from an earlier process for outdated, once,
+// if no call was answered in it: a server of today may want what the one of
+// yesterday refused. It reports whether the request can be tried anew.
+func (f *forms) forget(model string, sent form, reason string) bool {
+	m := f.of(model)
+	f.mu.Lock()
+	again := m.kept && m.form.Form == sent.Form
+	if again {
+		m.kept, m.form = false, firstForm(model, f.structured, Form{})
+	}
+	l := m.form.learnt(model, f.structured)
+	f.mu.Unlock()
+	if !again {
+		return false
+	}
+	f.log.Warn("the endpoint refuses requests as it was known to take them; that is found out anew", "model", model, "reason", reason)
+	if f.onLearn != nil {
+		f.onLearn(model, l)
 	}
 	return true
 }

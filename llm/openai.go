@@ -211,11 +211,15 @@ func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
 		}
 		resp, d := decodeReply(x)
 		if resp != nil {
+			o.forms.proved(req.Model)
 			resp.Logprobs = keepLogprobs(resp.Logprobs, req.LogprobsOf)
 			return resp, nil
 		}
 		d.err.Message = o.secrets.redact(d.err.Message)
 		if try < maxForms && o.adapt(req, form, d, &room) {
+			continue
+		}
+		if try < maxForms && d.err.Kind == Row && d.err.Code == "bad_request" && o.forms.forget(req.Model, form, d.err.Message) {
 			continue
 		}
 		return nil, o.clean(o.explained(req, form, x, d))

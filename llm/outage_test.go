@@ -46,3 +46,53 @@ func TestOutage(t *testing.T) {
 		})
 	}
 }
+
+// What the preflight meets is not any sample's fault.
+func TestOutageHeedsThePreflight(t *testing.T) {
+	refused := &llm.Error{Kind: llm.Row, Code: "bad_request", Status: 400, Message: "no such thing"}
+	long := &llm.Error{Kind: llm.Row, Code: "context_too_long", Status: 400}
+	nobody := &llm.Error{Kind: llm.Transient, Code: "host_not_found"}
+	for _, c := range []struct {
+		name string
+		ends []error // the preflight's first
+		code string  // of what stops the run
+	}{
+		{"nobody there", []error{nobody}, "endpoint_down"},
+		{"a server that fails is there", []error{&llm.Error{Kind: llm.Transient, Code: "http_500", Status: 500}, nil}, ""},
+		{"everything is refused", []error{refused, refused, refused}, "every_call_refused"},
+		{"one is answered", []error{refused, refused, nil, refused, refused, refused, refused}, ""},
+		{"one is refused for its length", []error{refused, refused, long, refused, refused, refused}, ""},
+		{"only the samples are refused", []error{nil, refused, refused, refused, refused}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := 0
+			stop := llm.NewStop()
+			o := &llm.Outage{Limit: 3, Stop: stop, Next: llm.ClientFunc(func(context.Context, *llm.Request) (*llm.Response, error) {
+				n++
+				if err := c.ends[n-1]; err != nil {
+					return nil, err
+				}
+				return &llm.Response{Content: "x"}, nil
+			})}
+			p := &llm.Preflight{Next: o, Probe: func(first *llm.Request) *llm.Request { return first }}
+			for range len(c.ends) - 1 {
+				_, err := p.Complete(t.Context(), &llm.Request{})
+				if err != nil && stop.Err() == nil && llm.AsError(err) == nil {
+					t.Fatal(err)
+				}
+			}
+			if c.name == "nobody there" {
+				if _, err := p.Complete(t.Context(), &llm.Request{}); !llm.StopsRun(err) {
+					t.Errorf("the call that waits for the preflight gets %v", err)
+				}
+			}
+			code := ""
+			if e := llm.AsError(stop.Err()); e != nil {
+				code = e.Code
+			}
+			if code != c.code {
+				t.Errorf("stopped by %q, want %q: %v", code, c.code, stop.Err())
+			}
+		})
+	}
+}

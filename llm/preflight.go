@@ -28,6 +28,15 @@ type Preflight struct {
 // judgeName tells the models of several endpoints apart.
 type judgeName struct{ endpoint, model string }
 
+// probeKey marks the context of the preflight's own call: nothing in it is a
+// sample's, so that how it ends tells more of the endpoint.
+type probeKey struct{}
+
+func isProbe(ctx context.Context) bool {
+	is, _ := ctx.Value(probeKey{}).(bool)
+	return is
+}
+
 // flown is the preflight of one model.
 type flown struct {
 	turn chan struct{} // holds a token while somebody flies
@@ -74,7 +83,7 @@ func (p *Preflight) fly(ctx context.Context, f *flown, first *Request) error {
 		close(f.over)
 		return nil
 	}
-	resp, err := p.Next.Complete(ctx, probe)
+	resp, err := p.Next.Complete(context.WithValue(ctx, probeKey{}, true), probe)
 	if err != nil && AsError(err) == nil {
 		return err
 	}

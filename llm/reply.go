@@ -26,10 +26,22 @@ type reply struct {
 type choice struct {
 	Error        json.RawMessage `json:"error"`
 	FinishReason json.RawMessage `json:"finish_reason"`
+	// NativeFinish is what a router was told, where it says "stop" whatever it was.
+	NativeFinish json.RawMessage `json:"native_finish_reason"`
 	Message      json.RawMessage `json:"message"`
 	Delta        json.RawMessage `json:"delta"` // of a stream
 	Text         json.RawMessage `json:"text"`  // of servers that take a chat for a completion
 	Logprobs     json.RawMessage `json:"logprobs"`
+}
+
+// finish is why the choice ended. A router's own word is believed where the
+// server's says less than a whole answer.
+func (c choice) finish() FinishReason {
+	f := finishReason(text(c.FinishReason))
+	if native := finishReason(text(c.NativeFinish)); f == FinishStop && (native == FinishLength || native == finishContext || native == FinishContentFilter) {
+		return native
+	}
+	return f
 }
 
 // message is the choice's message; false if it has none.
@@ -46,6 +58,7 @@ type message struct {
 	Refusal          json.RawMessage `json:"refusal"`
 	Reasoning        json.RawMessage `json:"reasoning"`
 	ReasoningContent json.RawMessage `json:"reasoning_content"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details"`
 	Thinking         json.RawMessage `json:"thinking"`
 }
 
@@ -82,7 +95,7 @@ func decodeReply(x *exchange) (*Response, diagnosis) {
 		return nil, diagnosis{err: &Error{Kind: Transient, Code: "empty_response", Status: x.status, Message: "the reply has no message"}}
 	}
 	resp := &Response{
-		Refusal: text(m.Refusal), FinishReason: finishReason(text(c.FinishReason)),
+		Refusal: text(m.Refusal), FinishReason: c.finish(),
 		Model: text(r.Model), Fingerprint: text(r.Fingerprint), Usage: usageOf(r.Usage),
 	}
 	var refused string
@@ -90,7 +103,7 @@ func decodeReply(x *exchange) (*Response, diagnosis) {
 	resp.Refusal = cmp.Or(resp.Refusal, refused)
 	resp.Logprobs = logprobsOf(c.Logprobs, resp.Content)
 	if strings.TrimSpace(resp.Content) == "" {
-		resp.Reasoning = cmp.Or(text(m.Reasoning), text(m.ReasoningContent), text(m.Thinking))
+		resp.Reasoning = cmp.Or(text(m.Reasoning), text(m.ReasoningContent), text(m.Thinking), details(m.ReasoningDetails))
 	}
 	if e := unfinished(x.status, resp); e != nil {
 		return nil, diagnosis{err: e}
@@ -106,10 +119,13 @@ const cutPromptTokens = 1024
 // unfinished is the error of a reply that has the form of an answer and is none.
 func unfinished(status int, r *Response) *Error {
 	switch r.FinishReason {
-	case "error", "abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource":
+	case "error", "abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource", "network_error", "system_error", "server_error", "internal_error", "failed", "interrupted":
 		// A router whose upstream broke off.
 		return &Error{Kind: Transient, Code: "error_in_reply", Status: status, Message: readable(cmp.Or(r.Content, "the reply ends with "+string(r.FinishReason)))}
-	case FinishStop, "":
+	case finishContext:
+		return &Error{Kind: Row, Code: "context_too_long", Status: status,
+			Message: "the reply breaks off where the model's context is full, so that a longer bound would not help", Hint: hintLong}
+	case FinishStop, FinishLength, "":
 		u := r.Usage
 		if u.Unknown == 0 && u.PromptTokens >= cutPromptTokens && u.CompletionTokens == 0 && r.Content+r.Refusal+r.Reasoning == "" {
 			return &Error{Kind: Row, Code: "suspected_context_overflow", Status: status,
@@ -148,7 +164,7 @@ func decodeStream(x *exchange, body []byte, now time.Time) (*Response, diagnosis
 		resp.Refusal += cmp.Or(text(m.Refusal), refused)
 		resp.Reasoning += cmp.Or(text(m.Reasoning), text(m.ReasoningContent), text(m.Thinking))
 		if f := text(c.FinishReason); f != "" {
-			resp.FinishReason, ended = finishReason(f), true
+			resp.FinishReason, ended = c.finish(), true
 		}
 		pieces++
 	}
@@ -212,11 +228,17 @@ func toldWithin(raw json.RawMessage, depth int) bool {
 	return true
 }
 
+// finishContext is a reply that ended where the model's context is full. It is
+// made an error before anybody sees it.
+const finishContext FinishReason = "context"
+
 // finishReason puts the words of other servers into OpenAI's.
 func finishReason(s string) FinishReason {
 	switch strings.ToLower(s) {
-	case "max_tokens", "model_length", "max_output_tokens", "max_new_tokens", "max_length", "token_limit", "length_limit", "incomplete", "model_context_window_exceeded", "context_length_exceeded":
+	case "max_tokens", "max_output_tokens", "max_new_tokens", "max_length", "token_limit", "length_limit", "incomplete":
 		return FinishLength
+	case "model_length", "model_context_window_exceeded", "context_length_exceeded":
+		return finishContext
 	case "safety", "prohibited_content", "blocklist", "content_filtered", "content_filter_error", "guardrail_intervened", "recitation", "spii", "sensitive", "refusal":
 		return FinishContentFilter
 	case "end_turn", "stop_sequence", "eos", "eos_token", "completed", "complete", "finished", "finish_reason_stop":
@@ -232,6 +254,18 @@ func text(raw json.RawMessage) string {
 		return ""
 	}
 	return s
+}
+
+// details is the text of reasoning that comes in parts.
+func details(raw json.RawMessage) (all string) {
+	var parts []struct{ Text, Summary string }
+	if json.Unmarshal(raw, &parts) != nil {
+		return ""
+	}
+	for _, p := range parts {
+		all += cmp.Or(p.Text, p.Summary)
+	}
+	return all
 }
 
 // content is a message's text: a string, or a list of parts.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -203,6 +204,38 @@ func TestWaitMembersOfMoreServers(t *testing.T) {
 	} {
 		if got := toldWait(nil, []byte(body), testNow).Seconds(); got != want {
 			t.Errorf("%s: %v s, want %v", body, got, want)
+		}
+	}
+}
+
+// Ends of a reply that are no ends of an answer.
+func TestMoreWaysToEnd(t *testing.T) {
+	for body, want := range map[string]struct {
+		finish FinishReason
+		kind   Kind
+		code   string
+	}{
+		`{"choices":[{"finish_reason":"network_error","message":{"content":"{\"rating\":4}"}}]}`:                                                                {kind: Transient, code: "error_in_reply"},
+		`{"choices":[{"finish_reason":"model_context_window_exceeded","message":{"content":"{\"rating\":4}"}}]}`:                                                {kind: Row, code: "context_too_long"},
+		`{"choices":[{"finish_reason":"model_length","message":{"content":""}}]}`:                                                                               {kind: Row, code: "context_too_long"},
+		`{"choices":[{"finish_reason":"length","message":{"content":""}}],"usage":{"prompt_tokens":32768,"completion_tokens":0}}`:                               {kind: Row, code: "suspected_context_overflow"},
+		`{"choices":[{"finish_reason":"length","message":{"content":"","reasoning":"hm"}}],"usage":{"prompt_tokens":32768,"completion_tokens":9}}`:              {finish: FinishLength},
+		`{"choices":[{"finish_reason":"stop","native_finish_reason":"MAX_TOKENS","message":{"content":"{\"rating\":4}"}}]}`:                                     {finish: FinishLength},
+		`{"choices":[{"finish_reason":"stop","native_finish_reason":"SAFETY","message":{"content":"{\"rating\":4}"}}]}`:                                         {finish: FinishContentFilter},
+		`{"choices":[{"finish_reason":"stop","native_finish_reason":"STOP","message":{"content":"{\"rating\":4}"}}]}`:                                           {finish: FinishStop},
+		`{"choices":[{"finish_reason":"length","native_finish_reason":"stop","message":{"content":"{\"rating\":4}"}}]}`:                                         {finish: FinishLength},
+		"data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\",\"native_finish_reason\":\"max_tokens\"}]}\n\ndata: [DONE]\n\n":          {finish: FinishLength},
+		"data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"network_error\"}]}\n\ndata: [DONE]\n\n":                                         {kind: Transient, code: "error_in_reply"},
+		`{"choices":[{"finish_reason":"stop","message":{"content":"","reasoning_details":[{"type":"reasoning.text","text":"hm {\"rating\":4}"}]}}],"usage":{}}`: {finish: FinishStop},
+	} {
+		resp, d := decodeReply(&exchange{status: 200, header: http.Header{}, body: []byte(body)})
+		switch {
+		case want.code == "" && (resp == nil || resp.FinishReason != want.finish):
+			t.Errorf("%s: %+v, %v, want to end with %s", body, resp, d.err, want.finish)
+		case want.code != "" && (resp != nil || d.err.Kind != want.kind || d.err.Code != want.code):
+			t.Errorf("%s: %+v, %v, want %v %s", body, resp, d.err, want.kind, want.code)
+		case want.code == "" && strings.Contains(body, "reasoning_details") && resp.Reasoning == "":
+			t.Errorf("%s: its reasoning is lost", body)
 		}
 	}
 }
