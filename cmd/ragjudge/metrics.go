@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -12,24 +14,52 @@ import (
 )
 
 func (a *app) metricsCommand() *cobra.Command {
-	return &cobra.Command{
+	var path string
+	c := &cobra.Command{
 		Use:   "metrics [NAME...]",
 		Short: "Describe every metric, or some: what it needs, calls and computes",
 		RunE: func(_ *cobra.Command, args []string) error {
+			defs, err := a.definedIn(path)
+			if err != nil {
+				return err
+			}
 			if len(args) == 0 {
-				return a.listMetrics()
+				return a.listMetrics(defs)
 			}
 			for i, name := range args {
 				if i > 0 {
 					fmt.Fprintln(a.out)
 				}
-				if err := a.describeMetric(name); err != nil {
+				if d, ok := defs[name]; ok {
+					err = a.describe(metrics.Family{Name: name}, d.Info())
+				} else {
+					err = a.describeMetric(name)
+				}
+				if err != nil {
 					return usageError(err)
 				}
 			}
 			return nil
 		},
 	}
+	c.Flags().StringVarP(&path, "config", "c", "", "also describe the metrics that this configuration defines")
+	return c
+}
+
+// definedIn are the metrics that a configuration defines; none without one.
+func (a *app) definedIn(path string) (map[string]metrics.Definition, error) {
+	if path == "" {
+		return nil, nil
+	}
+	cfg, err := a.configFile(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defs, err := definitions(cfg)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return defs, nil
 }
 
 // sampleInfo describes a metric by its name or, where that needs a cut-off and
@@ -51,7 +81,7 @@ func sampleInfo(name string) (metrics.Family, eval.Info, error) {
 	return f, m.Info(), nil
 }
 
-func (a *app) listMetrics() error {
+func (a *app) listMetrics(defs map[string]metrics.Definition) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "METRIC\tJUDGE CALLS\tNEEDS\tWHAT")
 	for _, f := range metrics.All {
@@ -60,6 +90,10 @@ func (a *app) listMetrics() error {
 			return err
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", metricName(f), shortCalls(info), fields(info.Needs), firstSentence(info.Doc))
+	}
+	for _, name := range slices.Sorted(maps.Keys(defs)) {
+		info := defs[name].Info()
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, shortCalls(info), fields(info.Needs), firstSentence(info.Doc))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -73,6 +107,11 @@ func (a *app) describeMetric(name string) error {
 	if err != nil {
 		return err
 	}
+	return a.describe(f, info)
+}
+
+// describe tells all about one metric.
+func (a *app) describe(f metrics.Family, info eval.Info) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s\tversion %d\n", info.Name, info.Version)
 	fmt.Fprintf(w, "  needs\t%s\n", fields(info.Needs))
@@ -99,7 +138,7 @@ func (a *app) describeMetric(name string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "\n%s\n", wrap(info.Doc, 78, "  "))
+	_, err := fmt.Fprintf(a.out, "\n%s\n", wrap(info.Doc, 78, "  "))
 	return err
 }
 
