@@ -36,6 +36,7 @@ type beir struct {
 	corpus *os.File
 	at     map[string]int64 // of the documents that are named
 	texts  bool             // whether what was retrieved comes with its text
+	gaps   int              // queries without texts, since the corpus lacks a document
 }
 
 // findBEIR looks whether the path is a folder of BEIR, or the judgements in
@@ -286,6 +287,7 @@ func (b *beir) appendTexts(out []byte, name string, docs []string, limit int) ([
 	}
 	for _, doc := range docs {
 		if _, known := b.at[doc]; !known {
+			b.gaps++
 			return out, nil
 		}
 	}

@@ -31,6 +31,7 @@ type part struct {
 	empty   bool      // it holds nothing
 	doc     *document // JSON that is one object around the records
 	beir    bool      // a copy of what a BEIR dataset holds
+	gaps    int       // of its queries, texts that its corpus does not have
 	trec    bool      // a copy of what a TREC run and its judgements hold
 	columns *columns  // as they were met in this pass
 
@@ -127,7 +128,9 @@ func (p *part) spool(in io.Reader, opt *Options) error {
 // spoolBEIR keeps the samples that are made of the files of a BEIR dataset.
 func (p *part) spoolBEIR(b *beir, opt *Options) error {
 	p.beir = true
-	return p.keep(opt, func(f io.Writer) error { return b.write(f, opt.MaxRecord) })
+	err := p.keep(opt, func(f io.Writer) error { return b.write(f, opt.MaxRecord) })
+	p.gaps = b.gaps
+	return err
 }
 
 // keep makes the file that write fills, and that is gone after close.

@@ -3,6 +3,7 @@ package dataset_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -181,5 +182,52 @@ func TestHints(t *testing.T) {
 		if !strings.Contains(hints, c.want) {
 			t.Errorf("%s: hints %q, want %q; %v", name, hints, c.want, err)
 		}
+	}
+}
+
+// SQuAD as Hugging Face has it: a row a question, in JSONL and in Parquet.
+func TestSQuADRows(t *testing.T) {
+	path := write(t, "a.jsonl", `{"id":"a","title":"T","question":"Who?","context":"By Bob.","answers":{"text":["Bob","by Bob","Bob"],"answer_start":[3,0,3]}}
+{"id":"b","title":"T","question":"When?","context":"By Bob.","answers":{"text":[],"answer_start":[]}}
+`)
+	r, err := dataset.Open(path, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	samples := rest(t, r)
+	a, b := samples[0], samples[1]
+	if r.Shape() != dataset.SQuAD || a.Reference != "Bob" || !slices.Equal(a.OtherReferences, []string{"by Bob"}) ||
+		!slices.Equal(a.ReferenceContexts, []string{"By Bob."}) || a.RetrievedContexts != nil || a.Metadata["answers"] == nil {
+		t.Errorf("%s: %+v", r.Shape(), a)
+	}
+	if b.Reference != "" || b.OtherReferences != nil || len(b.ReferenceContexts) != 1 {
+		t.Errorf("%+v", b)
+	}
+	s := one(t, "a.jsonl", `{"question":"q","context":"c","answer":"x","answers":{"text":["y"],"answer_start":[0]}}`)
+	if s.Response != "x" || len(s.RetrievedContexts) != 1 {
+		t.Errorf("with a response: %+v", s)
+	}
+}
+
+// A judged document that the corpus lacks costs a query its texts, and that is
+// told.
+func TestBEIRCorpusGap(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "qrels"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"corpus.jsonl":   `{"_id":"d","text":"t"}`,
+		"queries.jsonl":  `{"_id":"p","text":"why"}` + "\n" + `{"_id":"q","text":"who"}`,
+		"qrels/test.tsv": "query-id\tcorpus-id\tscore\np\td\t1\nq\td\t1\nq\tx\t1\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := dataset.Scan(dir, dataset.Options{})
+	if err != nil || len(info.Warnings) != 1 || info.Warnings[0].Kind != "corpus_gap" || info.Warnings[0].Count != 1 {
+		t.Errorf("%+v, %v", info.Warnings, err)
 	}
 }

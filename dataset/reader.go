@@ -267,6 +267,9 @@ func (r *Reader) startPart() error {
 	r.dec.columns, r.dec.charset = p.columns, p.charset
 	if p.beir {
 		p.columns.adopt(shapeOf(BEIR))
+		for range p.gaps {
+			r.warnAt(warnCorpusGap, 0, 0)
+		}
 	}
 	if err := p.start(&r.opt, r.scanning); err != nil {
 		return err

@@ -31,7 +31,8 @@ const (
 	RagasTestset Format = "ragas-testset"
 	// BEIR is a folder of corpus, queries and qrels.
 	BEIR Format = "beir"
-	// SQuAD is a document of articles with paragraphs and questions.
+	// SQuAD is a document of articles with paragraphs and questions, or a row
+	// for each question, as Hugging Face has it.
 	SQuAD Format = "squad"
 )
 
@@ -82,7 +83,9 @@ var shapes = []*shape{
 		"contexts": eval.FieldReferenceContexts,
 	}},
 	{format: BEIR, title: "BEIR: queries, judgements and corpus", fits: fitsBEIR, fields: map[string]eval.Field{"text": eval.FieldUserInput}},
-	{format: SQuAD, title: "SQuAD", fits: never},
+	{format: SQuAD, title: "SQuAD", fits: fitsSQuAD, fields: map[string]eval.Field{
+		"context": eval.FieldReferenceContexts,
+	}, special: map[string]reading{"answers": readSQuADAnswers}},
 }
 
 // ShapeFormats are the words of Options.Format that name a tool's shape rather

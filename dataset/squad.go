@@ -21,6 +21,33 @@ type squadStream struct {
 	now     squadQuestion
 }
 
+// fitsSQuAD knows the rows of Hugging Face: answers are lists of texts and of
+// where they start. With a response the row is a system's, whose context is
+// what it was given.
+func fitsSQuAD(n names) bool {
+	return n["question"] && n["context"] && n["answers.text"] && n["answers.answerstart"] && !n.any("answer", "response", "output", "generatedanswer")
+}
+
+// readSQuADAnswers takes the first answer for the reference, and the different
+// ones besides it.
+func readSQuADAnswers(d *decoder, s *eval.Sample, v value, _ *contextsLater) (bool, *fault) {
+	list := member(v, "text")
+	if list.kind != kindArray || d.columns.settled[eval.FieldReference] {
+		return false, nil
+	}
+	texts, f := d.texts(list)
+	if f != nil || len(texts) == 0 {
+		return f == nil, f
+	}
+	s.Reference = texts[0]
+	for i, t := range texts {
+		if !slices.Contains(texts[:i], t) && i > 0 {
+			s.OtherReferences = append(s.OtherReferences, t)
+		}
+	}
+	return true, nil
+}
+
 type squadQuestion struct {
 	fault  *fault
 	sample *eval.Sample

@@ -7,7 +7,7 @@ type Warning struct {
 	// "partial_context_ids", "identical_rows", "answer_looks_like_error",
 	// "printed_null", "float_id", "several_ids", "joined_contexts",
 	// "beside_records", "several_references", "file_grew", "empty_file", "encoding_doubtful",
-	// "printed_structure", "replacement_character".
+	// "printed_structure", "replacement_character", "corpus_gap".
 	Kind string
 	// Message says it for people, without the count.
 	Message string
@@ -40,6 +40,7 @@ const (
 	warnEncoding
 	warnPrinted
 	warnReplaced
+	warnCorpusGap
 	numWarnings
 )
 
@@ -61,6 +62,7 @@ var warningTexts = [numWarnings]Warning{
 	warnEncoding:    {Kind: "encoding_doubtful", Message: "a file reads well as UTF-8, but another encoding was named for it; if its accents come out wrong, take the encoding away"},
 	warnPrinted:     {Kind: "printed_structure", Message: "a context looks like a list or an object that a program printed; it is taken as one text: if it holds several contexts, or text and metadata, write a JSON list"},
 	warnReplaced:    {Kind: "replacement_character", Message: "a text holds U+FFFD, which programs put where they could not read a character: it was damaged before, and is judged so"},
+	warnCorpusGap:   {Kind: "corpus_gap", Message: "the corpus lacks a document that a query's judgements or the run name; the query has the ids, and none of the texts"},
 }
 
 // warnings counts the warnings of one pass and tells each kind once.

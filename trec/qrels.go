@@ -137,7 +137,11 @@ func badQrelsLine(line, columns int, c *[maxColumns][]byte) *fault {
 		return faultf(line, "has %d columns or more, and judgements have 4: query, iteration, document, grade", columns).
 			withHint("is this a run? Runs have 6 columns; the run is named first, the judgements second")
 	}
-	return faultf(line, "has %s, and judgements have 4: query, iteration, document, grade", count(columns, "column", "columns"))
+	f := faultf(line, "has %s, and judgements have 4: query, iteration, document, grade", count(columns, "column", "columns"))
+	if columns == 3 {
+		f = f.withHint("are these of BEIR (query, document, grade, under a header)? Give them the column: awk 'NR>1 {print $1, 0, $2, $3}'")
+	}
+	return f
 }
 
 // judge adds one judgement. The index grows with the judgements, so that each
