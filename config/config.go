@@ -194,6 +194,9 @@ type Judge struct {
 	// PriceInput, PriceOutput and PriceCached are prices in US dollars per
 	// million tokens that go before the embedded table; nil where not given.
 	PriceInput, PriceOutput, PriceCached *float64
+	// PriceCacheWrite is the same for input that the provider writes to its prompt
+	// cache, PriceBatchInput and PriceBatchOutput for calls through its Batch API.
+	PriceCacheWrite, PriceBatchInput, PriceBatchOutput *float64
 
 	keyEnvGiven bool // api_key_env was set, and isn't the default
 }

@@ -98,6 +98,7 @@ func TestEveryKey(t *testing.T) {
 		"judge.temperature": {"0.5", "0.5"}, "judge.omit_temperature": {"true", "true"}, "judge.max_tokens": {"9", "9"},
 		"judge.seed": {"-7", "-7"}, "judge.timeout": {`"1m5s"`, "1m5s"}, "judge.structured": {`"plain"`, "plain"},
 		"judge.price_input": {"0.25", "0.25"}, "judge.price_output": {"1.5", "1.5"}, "judge.price_cached": {"0.125", "0.125"},
+		"judge.price_cache_write": {"0.3", "0.3"}, "judge.price_batch_input": {"0.15", "0.15"}, "judge.price_batch_output": {"0.75", "0.75"},
 		"limits.concurrency": {"2", "2"}, "limits.requests_per_minute": {"60.5", "60.5"}, "limits.tokens_per_minute": {"1000", "1000"},
 		"limits.max_attempts": {"1", "1"}, "limits.max_wait": {`"1h0m0s"`, "1h0m0s"}, "limits.max_cost": {"0.5", "0.5"},
 		"limits.max_calls": {"7", "7"}, "limits.max_tokens": {"8", "8"}, "limits.max_cost_per_sample": {"0.25", "0.25"}, "limits.max_cost_per_day": {"9.5", "9.5"},

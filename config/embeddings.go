@@ -20,6 +20,9 @@ type Embeddings struct {
 	// PriceInput is the price in US dollars per million tokens that goes before the
 	// embedded table; nil where not given.
 	PriceInput *float64
+	// Needed is no setting: whoever knows what the metrics ask sets it, so that
+	// nobody is connected, and no key read, for nothing.
+	Needed bool
 }
 
 // Embedder returns who gives vectors, in the form of a judge; nil where nobody is
@@ -29,7 +32,7 @@ func (c *Config) Embedder() *Judge {
 	j := c.Judge
 	j.Name, j.Model, j.ExtraBody, j.Seed = "", e.Model, nil, nil
 	j.PriceInput, j.PriceCached = e.PriceInput, nil
-	j.PriceOutput = nil
+	j.PriceOutput, j.PriceCacheWrite, j.PriceBatchInput, j.PriceBatchOutput = nil, nil, nil, nil
 	if e.PriceInput != nil {
 		free := 0.0 // a vector is no text
 		j.PriceOutput = &free

@@ -177,7 +177,8 @@ func (l *loader) oneJudge(i int, entry map[string]any) Judge {
 	j.keyEnvGiven = own["api_key_env"] || l.layer["judge.api_key_env"] > layerDefault
 	if j.Provider != base.Provider || j.Model != base.Model || j.BaseURL != base.BaseURL {
 		// A price is one of a model at an endpoint: another one's would be wrong.
-		for name, p := range map[string]**float64{"price_input": &j.PriceInput, "price_output": &j.PriceOutput, "price_cached": &j.PriceCached} {
+		for name, p := range map[string]**float64{"price_input": &j.PriceInput, "price_output": &j.PriceOutput, "price_cached": &j.PriceCached,
+			"price_cache_write": &j.PriceCacheWrite, "price_batch_input": &j.PriceBatchInput, "price_batch_output": &j.PriceBatchOutput} {
 			if !own[name] {
 				*p = nil
 			}
@@ -274,6 +275,7 @@ func (l *loader) compareJudges(i, k int) {
 		{"project", a.Project, b.Project}, {"timeout", a.Timeout, b.Timeout}, {"structured", a.Structured, b.Structured},
 		{"headers", a.Headers, b.Headers}, {"ca_file", a.CAFile, b.CAFile}, {"insecure", a.Insecure, b.Insecure},
 		{"price_input", a.PriceInput, b.PriceInput}, {"price_output", a.PriceOutput, b.PriceOutput}, {"price_cached", a.PriceCached, b.PriceCached},
+		{"price_cache_write", a.PriceCacheWrite, b.PriceCacheWrite}, {"price_batch_input", a.PriceBatchInput, b.PriceBatchInput}, {"price_batch_output", a.PriceBatchOutput, b.PriceBatchOutput},
 	} {
 		if !reflect.DeepEqual(c.a, c.b) {
 			l.inFileNear(at+"."+c.key, at, fmt.Errorf("the judges %s and %s ask the same model at the same endpoint, so they share its connection and must have the same %s", show(a.Name), show(b.Name), c.key))

@@ -19,6 +19,24 @@ type Override struct {
 	// Cached is the price of prompt tokens from the provider's prompt cache; nil
 	// charges them as Input.
 	Cached *float64
+	// CacheWrite is the price of prompt tokens that are written to the provider's
+	// prompt cache; nil charges them as Input.
+	CacheWrite *float64
+	// BatchInput and BatchOutput are those of the provider's Batch API, both or
+	// neither; without them its calls are charged as live ones. Cached and written
+	// tokens have no price of their own there.
+	BatchInput, BatchOutput *float64
+}
+
+// overridePart is one price of an Override.
+type overridePart struct {
+	name string
+	v    *float64
+}
+
+func (o Override) parts() []overridePart {
+	return []overridePart{{"input", o.Input}, {"output", o.Output}, {"cached", o.Cached}, {"cache_write", o.CacheWrite},
+		{"batch_input", o.BatchInput}, {"batch_output", o.BatchOutput}}
 }
 
 // The bounds outside of which a price per million tokens is more likely a slip
@@ -32,20 +50,25 @@ const (
 // that is missing or no price.
 func (o Override) Price(model string) (Price, error) {
 	p := Price{Model: model, Note: noteOverride}
-	for _, part := range []struct {
-		name string
-		v    *float64
-		to   *float64
-	}{{"input", o.Input, &p.Input}, {"output", o.Output, &p.Output}, {"cached", o.Cached, &p.Cached}} {
+	var batch Rates
+	to := map[string]*float64{"input": &p.Input, "output": &p.Output, "cached": &p.Cached, "cache_write": &p.CacheWrite,
+		"batch_input": &batch.Input, "batch_output": &batch.Output}
+	for _, part := range o.parts() {
 		switch {
-		case part.v == nil && part.name == "cached":
-		case part.v == nil:
+		case part.v == nil && (part.name == "input" || part.name == "output"):
 			return Price{}, fmt.Errorf("price of %q: the %s price is missing; give input and output, 0 for free", model, part.name)
+		case part.v == nil:
 		case !(*part.v >= 0) || math.IsInf(*part.v, 0) || *part.v > 1e6:
 			return Price{}, fmt.Errorf("price of %q: %s %v is no price in US dollars per million tokens", model, part.name, *part.v)
 		default:
-			*part.to = *part.v / 1e6
+			*to[part.name] = *part.v / 1e6
 		}
+	}
+	if (o.BatchInput == nil) != (o.BatchOutput == nil) {
+		return Price{}, fmt.Errorf("price of %q: give both prices of the Batch API, for input and output, or neither", model)
+	}
+	if o.BatchInput != nil {
+		p.Batch = &batch
 	}
 	p.CachedFree = o.Cached != nil && *o.Cached == 0
 	return p, nil
@@ -54,10 +77,7 @@ func (o Override) Price(model string) (Price, error) {
 // Warnings returns a sentence for each price that looks like a slip of the unit.
 func (o Override) Warnings(model string) []string {
 	var out []string
-	for _, part := range []struct {
-		name string
-		v    *float64
-	}{{"input", o.Input}, {"output", o.Output}, {"cached", o.Cached}} {
+	for _, part := range o.parts() {
 		if v := part.v; v != nil && *v != 0 && (*v < unlikelyBelow || *v > unlikelyAbove) {
 			out = append(out, fmt.Sprintf("the %s price of %q is $%v per million tokens; is it really per million?", part.name, model, *v))
 		}

@@ -393,3 +393,38 @@ func TestParseTableRefuses(t *testing.T) {
 		}
 	}
 }
+
+// An override may have prices for what is written to the provider's cache and for
+// its Batch API; half of the latter is none.
+func TestOverrideOfBatchAndCacheWrite(t *testing.T) {
+	o := cost.Override{Input: ptr(2), Output: ptr(8), CacheWrite: ptr(2.5), BatchInput: ptr(1), BatchOutput: ptr(4)}
+	p, err := o.Price("m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := llm.Usage{PromptTokens: 1_000_000, CompletionTokens: 1_000_000}
+	for _, c := range []struct {
+		name string
+		set  func(*llm.Usage)
+		want float64
+	}{
+		{"live", func(*llm.Usage) {}, 10},
+		{"batch", func(u *llm.Usage) { u.Batched = true }, 5},
+		{"written", func(u *llm.Usage) { u.CacheWriteTokens = 400_000 }, 10.2},
+		{"written in a batch", func(u *llm.Usage) { u.Batched, u.CacheWriteTokens = true, 400_000 }, 5},
+	} {
+		u := u
+		c.set(&u)
+		if got := p.Cost(u); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	o.BatchOutput = nil
+	if _, err := o.Price("m"); err == nil {
+		t.Error("half a price for batches is one")
+	}
+	o.BatchInput, o.CacheWrite = nil, ptr(-1)
+	if _, err := o.Price("m"); err == nil {
+		t.Error("a price below zero is one")
+	}
+}

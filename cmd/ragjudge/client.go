@@ -284,10 +284,11 @@ func newBook(cfg *config.Config, i int, table *cost.Table, log *slog.Logger) (*c
 		free := 0.0
 		return book, book.Override(judge.LexicalModel, cost.Override{Input: &free, Output: &free})
 	}
-	if j.PriceInput == nil && j.PriceOutput == nil && j.PriceCached == nil {
+	o := cost.Override{Input: j.PriceInput, Output: j.PriceOutput, Cached: j.PriceCached,
+		CacheWrite: j.PriceCacheWrite, BatchInput: j.PriceBatchInput, BatchOutput: j.PriceBatchOutput}
+	if o == (cost.Override{}) {
 		return book, nil
 	}
-	o := cost.Override{Input: j.PriceInput, Output: j.PriceOutput, Cached: j.PriceCached}
 	if err := book.Override(j.Model, o); err != nil {
 		return nil, usageError(fmt.Errorf("%s: %w", cfg.Place(cfg.JudgeKey(i, "price_input")), err))
 	}

@@ -244,7 +244,9 @@ func (x *estimating) onModel(ctx context.Context, model string, sample int) (cos
 	}
 	e, err := x.plan(ctx, sample, func(c *config.Config) error {
 		if c.Judge.Model != model { // prices of one model are not those of another
-			c.Judge.Model, c.Judge.PriceInput, c.Judge.PriceOutput, c.Judge.PriceCached = model, nil, nil, nil
+			j := &c.Judge
+			j.Model, j.PriceInput, j.PriceOutput, j.PriceCached = model, nil, nil, nil
+			j.PriceCacheWrite, j.PriceBatchInput, j.PriceBatchOutput = nil, nil, nil
 		}
 		return nil
 	})

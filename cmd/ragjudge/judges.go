@@ -256,7 +256,7 @@ func newPrices(cfg *config.Config, log *slog.Logger) (*prices, error) {
 func samePrice(a, b *cost.Book, model string) bool {
 	p, known := a.Lookup(model)
 	q, also := b.Lookup(model)
-	return known == also && p.Rates == q.Rates && p.CachedFree == q.CachedFree && reflect.DeepEqual(p.Tiers, q.Tiers)
+	return known == also && p.Rates == q.Rates && p.CachedFree == q.CachedFree && reflect.DeepEqual(p.Tiers, q.Tiers) && reflect.DeepEqual(p.Batch, q.Batch)
 }
 
 // Cost prices the usage of one call; it is an llm.PriceFunc. A name that no
