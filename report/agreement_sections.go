@@ -83,7 +83,8 @@ func panelLine(p *Panel) string {
 	return line + "."
 }
 
-// judgeWarnings tells of judges that were served by several models.
+// judgeWarnings tells of judges that were served by several models, or by nobody
+// knows whom.
 func judgeWarnings(s *Summary) []string {
 	var lines []string
 	for _, j := range judgesOf(s) {
@@ -119,6 +120,8 @@ func flagText(j *Judge, flag string) string {
 		return fmt.Sprintf("judge %s was served by several models (%s), so that scores of this run may not be comparable with each other", name, strings.Join(j.Served, ", "))
 	case FlagMixedFingerprints:
 		return fmt.Sprintf("judge %s was served by several systems (fingerprints %s), so that its replies may have changed within the run", name, strings.Join(j.Fingerprints, ", "))
+	case FlagUnverified:
+		return fmt.Sprintf("the certificate of the endpoint of judge %s was not checked, so that its replies may be anybody's", name)
 	}
 	return "judge " + name
 }

@@ -89,6 +89,9 @@ const (
 	FlagMixedModels = "mixed_served_models"
 	// FlagMixedFingerprints: the server's system_fingerprint did, under one name.
 	FlagMixedFingerprints = "mixed_fingerprints"
+	// FlagUnverified: the endpoint's certificate was not checked (judge.insecure),
+	// so that anybody in between may have written the replies.
+	FlagUnverified = "unverified_endpoint"
 )
 
 // Judge says which model judged.
@@ -103,7 +106,7 @@ type Judge struct {
 	// Fingerprints lists the system_fingerprints of the servers that answered.
 	Fingerprints []string `json:"fingerprints,omitempty"`
 	// Flags are stable codes for what a reader of the scores ought to know of the
-	// judge: [FlagMixedModels], [FlagMixedFingerprints].
+	// judge: [FlagMixedModels], [FlagMixedFingerprints], [FlagUnverified].
 	Flags []string `json:"flags,omitempty"`
 	// Usage is what this judge of a panel took, in all executions that ended in
 	// good order.

@@ -97,6 +97,13 @@ func verdict(sum *report.Summary) error {
 		lost := m.Failed + m.Unscored
 		hint := "the summary lists the reasons; the same command tries failed rows again"
 		switch {
+		case m.Failed > 0:
+		case m.Unscored > 0:
+			hint = "the summary lists the reasons; with --retry unscored the judge is asked again"
+		default:
+			hint = "the summary lists the reasons"
+		}
+		switch {
 		case m.Judged && m.Scored == 0 && lost+m.Undefined > 0:
 			return &exitError{code: exitCoverage, hint: hint, err: fmt.Errorf("%s has no score at all: %d samples failed, %d are unscored, %d are undefined",
 				m.Metric, m.Failed, m.Unscored, m.Undefined)}

@@ -82,6 +82,9 @@ func (x *scoring) describeJudges(sum *report.Summary) {
 					"models", strings.Join(one.Served, ", "), "fingerprints", strings.Join(one.Fingerprints, ", "))
 			}
 		}
+		if j.Insecure {
+			one.Flags = append(one.Flags, report.FlagUnverified)
+		}
 		all = append(all, one)
 	}
 	if seats(cfg) == 1 {
