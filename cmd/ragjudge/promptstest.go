@@ -116,6 +116,9 @@ func (a *app) testPrompts(ctx context.Context, cfg *config.Config, file, format 
 	if err != nil {
 		return err
 	}
+	if err := a.warnOfKnownCases(cfg, defs, cases); err != nil {
+		return err
+	}
 	said, err := a.askBoth(ctx, cfg, pair, cases, forms)
 	if err != nil {
 		return err
@@ -125,6 +128,29 @@ func (a *app) testPrompts(ctx context.Context, cfg *config.Config, file, format 
 		results = append(results, compareOn(pair, name, cases, forms[name], said, cfg.Run.Seed))
 	}
 	return a.printPromptTest(results, format)
+}
+
+// warnOfKnownCases warns of labels that the prompt shows as worked examples: it
+// would be asked for what it has been told.
+func (a *app) warnOfKnownCases(cfg *config.Config, defs map[string]metrics.Definition, cases []prompts.Example) error {
+	opt, err := promptOptions(cfg, defs)
+	if err != nil {
+		return usageError(err)
+	}
+	shown := slices.Clone(opt.Examples)
+	for _, t := range opt.For {
+		shown = append(shown, t.Examples...)
+	}
+	for i, c := range cases {
+		same := func(e prompts.Example) bool {
+			return (e.Prompt == "" || e.Prompt == c.Prompt) && e.UserInput == c.UserInput && e.Response == c.Response && e.Reference == c.Reference &&
+				slices.Equal(e.RetrievedContexts, c.RetrievedContexts) && slices.Equal(e.Items, c.Items)
+		}
+		if slices.ContainsFunc(shown, same) {
+			a.log.Warn("a labelled case is one of the prompt's worked examples, and flatters it", "case", c.Where(i))
+		}
+	}
+	return nil
 }
 
 func templatesIn(cases []prompts.Example) []string {
