@@ -306,6 +306,7 @@ func (l *Limiter) refused(p *place, e *Error, now time.Time) {
 	if !p.at.After(l.brake.last) { // let go before the last decrease: part of the same burst
 		if l.pace.settle(1) || l.volume.settle(p.tokens) {
 			l.apply(now)
+			l.cfg.Log.Debug("own pace set lower", "requests_per_minute", l.requests.limit, "tokens_per_minute", l.tokens.limit, "reason", "one more of the same burst was refused: "+e.Code)
 		}
 		return
 	}
@@ -348,7 +349,9 @@ func (l *Limiter) refused(p *place, e *Error, now time.Time) {
 			seen = max(seen, base*soonDecrease)
 		}
 		own.begin(now, seen, exact)
-		l.slots.restore()
+		if l.slots.restore() {
+			l.cfg.Log.Debug("slots restored", "slots", l.slots.count(), "reason", "it is the pace that is refused, not the number of calls at once")
+		}
 	default:
 		l.brake.alone = e.RetryAfter <= 0
 		l.shrink(flight, e, now)

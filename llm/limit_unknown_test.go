@@ -92,10 +92,12 @@ func TestLimiterLogsReasons(t *testing.T) {
 		log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		s := &enforcing{admit: slidingWindow(3, 0), silent: true, latency: func() time.Duration { return time.Second }}
 		load(t, llm.LimitConfig{Log: log}, s, 16, time.Hour, 60, func(i int) *llm.Request { return request(i, 10) })
+		told := &enforcing{admit: slidingWindow(60, 0), latency: func() time.Duration { return time.Second }}
+		load(t, llm.LimitConfig{Log: log, Concurrency: 256}, told, 256, 3*time.Minute, 0, func(i int) *llm.Request { return request(i, 10) })
 		l := llm.NewLimiter(llm.LimitConfig{Log: log})
 		limit := 500.0
 		l.Observe(llm.RateInfo{LimitRequests: &limit})
-		for _, want := range []string{"all calls wait", "slots lowered", "own pace of requests lowered", "own pace of requests raised", "limit of requests changed"} {
+		for _, want := range []string{"all calls wait", "slots lowered", "slots restored", "own pace of requests lowered", "own pace set lower", "own pace of requests raised", "limit of requests changed"} {
 			found := false
 			for line := range strings.Lines(b.String()) {
 				found = found || (strings.Contains(line, want) && strings.Contains(line, "reason="))

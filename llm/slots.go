@@ -76,8 +76,10 @@ func (s *slots) shrink(flight int) {
 }
 
 // restore undoes the last decrease: it was not the number of calls in flight
-// that was refused.
-func (s *slots) restore() {
+// that was refused. It reports whether the number of slots changed.
+func (s *slots) restore() bool {
+	before := s.count()
 	s.n = max(s.n, s.before)
 	s.slow = max(s.slow, s.n)
+	return s.count() != before
 }
