@@ -271,7 +271,7 @@ func complete[T any](ctx context.Context, s *session, messages []llm.Message, f 
 	if err != nil {
 		return none, nil, err
 	}
-	if wasCut(resp) && !s.doubled {
+	if wasCut(resp) && !s.doubled && !resp.Shortened {
 		s.doubled = true
 		s.maxTokens *= 2
 		if resp, err = s.send(ctx, messages, f.schema, checkOf(once.of)); err != nil {
@@ -379,6 +379,8 @@ func checkOf[T any](decode func(string) (T, *problem)) func(*llm.Response) error
 // final reports a reply that ends the ask, whatever its content is.
 func final(r *llm.Response) *problem {
 	switch {
+	case wasCut(r) && r.Shortened:
+		return problemf(CodeTruncated, "the reply was cut at the most tokens that the server allows or has room for")
 	case wasCut(r) && strings.TrimFunc(r.Content, isBlank) == "" && (r.Reasoning != "" || r.Usage.ReasoningTokens > 0):
 		return problemf(CodeTruncated, "the model spent all its tokens on reasoning, also with twice as many; raise judge.max_tokens, or ask for less reasoning in judge.extra_body")
 	case wasCut(r):

@@ -447,3 +447,16 @@ func ExampleJudge_Verdicts() {
 	fmt.Println(verdicts, err)
 	// Output: [{The ball is red. supported stated in passage 1 }] <nil>
 }
+
+// TestCutWhereTheServerBounds makes no second call for a reply that was cut at
+// the server's own bound: it would end in the same place.
+func TestCutWhereTheServerBounds(t *testing.T) {
+	cut := cutReply(`{"verdicts":[{"id":1,"verdi`)
+	cut.Shortened = true
+	j, _ := scripted(t, cut) // a second call fails the test
+	_, err := j.Verdicts(t.Context(), faithfulness("one"))
+	var u *judge.UnusableError
+	if !errors.As(err, &u) || u.Code != judge.CodeTruncated || strings.Contains(u.Message, "twice") {
+		t.Errorf("%v", err)
+	}
+}

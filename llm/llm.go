@@ -139,6 +139,9 @@ type Response struct {
 	// Cached reports that the reply came from the store or from an identical
 	// request in flight: it took no call of its own.
 	Cached bool `json:"-"`
+	// Shortened reports that the reply was bounded to fewer tokens than were asked
+	// for, since the server takes no more: asking for more gives the same again.
+	Shortened bool `json:"-"`
 }
 
 // Usage counts tokens in one or several calls. PromptTokens includes

@@ -212,6 +212,7 @@ func (o *OpenAI) attempt(ctx context.Context, req *Request) (*Response, error) {
 		resp, d := decodeReply(x)
 		if resp != nil {
 			o.forms.proved(req.Model)
+			resp.Shortened = form.bound(req, room) < req.MaxTokens
 			resp.Logprobs = keepLogprobs(resp.Logprobs, req.LogprobsOf)
 			return resp, nil
 		}

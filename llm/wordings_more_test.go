@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -205,6 +207,37 @@ func TestWaitMembersOfMoreServers(t *testing.T) {
 		if got := toldWait(nil, []byte(body), testNow).Seconds(); got != want {
 			t.Errorf("%s: %v s, want %v", body, got, want)
 		}
+	}
+}
+
+// A bound that the server lowered is told with the reply.
+func TestShortenedReplies(t *testing.T) {
+	for max, want := range map[int]bool{50: false, 100: false, 200: true} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var body struct {
+				MaxTokens int `json:"max_tokens"`
+			}
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				t.Error(err)
+			}
+			if body.MaxTokens > 100 {
+				w.WriteHeader(400)
+				_, _ = w.Write([]byte(`{"error":{"message":"max_tokens must be at most 100"}}`))
+				return
+			}
+			_, _ = w.Write([]byte(`{"choices":[{"finish_reason":"length","message":{"content":"x"}}]}`))
+		}))
+		o, err := NewOpenAI(OpenAIConfig{BaseURL: s.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			resp, err := o.Complete(t.Context(), &Request{Model: "m", MaxTokens: max, Messages: []Message{{Role: User, Content: "x"}}})
+			if err != nil || resp.Shortened != want {
+				t.Errorf("max_tokens %d: %+v, %v, want %t", max, resp, err, want)
+			}
+		}
+		s.Close()
 	}
 }
 
