@@ -16,6 +16,14 @@ import (
 // embeddingsName attributes calls for embeddings: they are no judge's.
 const embeddingsName = "embeddings"
 
+// embedderOf is who gives vectors; nil where no metric of the run asks for any.
+func embedderOf(cfg *config.Config) *config.Judge {
+	if !cfg.Embeddings.Needed {
+		return nil
+	}
+	return cfg.Embedder()
+}
+
 // embedderAt is the place in requests of who gives vectors.
 func embedderAt(j *config.Judge) (connKey, error) {
 	if j.Provider == config.Lexical {
@@ -31,8 +39,8 @@ func embedderAt(j *config.Judge) (connKey, error) {
 // embedder puts who gives vectors in front of a chain; nil where nobody is asked
 // for any.
 func (s *session) embedder(client llm.Client) (*judge.Embedder, error) {
-	j := s.cfg.Embedder()
-	if !s.embeds || j == nil {
+	j := embedderOf(s.cfg)
+	if j == nil {
 		return nil, nil
 	}
 	at, err := embedderAt(j)
@@ -44,8 +52,8 @@ func (s *session) embedder(client llm.Client) (*judge.Embedder, error) {
 
 // embedderItems are the parts of a run's identity that the vectors make.
 func (s *session) embedderItems() ([]run.Item, error) {
-	j := s.cfg.Embedder()
-	if !s.embeds || j == nil {
+	j := embedderOf(s.cfg)
+	if j == nil {
 		return nil, nil
 	}
 	at, err := embedderAt(j)
@@ -54,7 +62,7 @@ func (s *session) embedderItems() ([]run.Item, error) {
 
 // connectEmbedder adds the way to who gives vectors. It makes no call.
 func (a *app) connectEmbedder(cfg *config.Config, conns []*conn, log *slog.Logger) ([]*conn, error) {
-	j := cfg.Embedder()
+	j := embedderOf(cfg)
 	if j == nil {
 		return conns, nil
 	}
@@ -82,7 +90,7 @@ func (a *app) connectEmbedder(cfg *config.Config, conns []*conn, log *slog.Logge
 
 // addEmbedder adds the price of vectors to those of the judges.
 func (p *prices) addEmbedder(cfg *config.Config) error {
-	j := cfg.Embedder()
+	j := embedderOf(cfg)
 	if j == nil || j.Provider == config.Lexical || slices.ContainsFunc(p.models, func(m string) bool { return strings.EqualFold(m, j.Model) }) {
 		return nil
 	}

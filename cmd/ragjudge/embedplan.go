@@ -12,7 +12,7 @@ import (
 
 // planEmbedder tells an estimate who gives vectors, where that is paid for.
 func planEmbedder(cfg *config.Config, opt *cost.Options, price *prices) {
-	j := cfg.Embedder()
+	j := embedderOf(cfg)
 	if j == nil || j.Provider == config.Lexical {
 		return
 	}

@@ -29,7 +29,6 @@ type session struct {
 	names   []string                      // of the metrics, canonical, in configured order
 	options map[string]metrics.Options
 	judged  bool
-	embeds  bool // a metric needs embeddings
 	gates   []report.Gate
 }
 
@@ -114,7 +113,7 @@ func (s *session) chooseMetrics() error {
 			continue
 		}
 		if f.NeedsEmbedder(opt) {
-			if s.embeds = true; s.cfg.Embedder() == nil {
+			if s.cfg.Embeddings.Needed = true; s.cfg.Embedder() == nil {
 				bad("metrics", fmt.Errorf("%s needs embeddings: set embeddings.model, such as \"text-embedding-3-small\", or embeddings.provider = \"lexical\" to try things out offline", name))
 				continue
 			}
