@@ -237,8 +237,27 @@ func (c *charset) checkText(b []byte) *fault {
 			return f
 		}
 		return nil
+	default:
+		if f := checkShifts(b); f != nil {
+			return f
+		}
 	}
 	return checkUTF8(b)
+}
+
+// checkShifts finds the escapes by which the encodings of ISO 2022 go over to
+// two bytes a character. Such text is valid UTF-8, and gibberish.
+func checkShifts(b []byte) *fault {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(b[i:], 0x1b)
+		if n < 0 {
+			return nil
+		}
+		if i += n; i+2 < len(b) && b[i+1] == '$' && strings.IndexByte("@AB()", b[i+2]) >= 0 {
+			return faultf("holds an escape of ISO-2022, which is no UTF-8 text").at(i).
+				withHint("name the encoding: --encoding iso-2022-jp, or dataset.encoding; Korean and Chinese of this kind must be converted, such as by iconv")
+		}
+	}
 }
 
 // looksUTF8 reports whether text that is said to have another encoding holds

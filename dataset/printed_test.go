@@ -231,3 +231,22 @@ func TestBEIRCorpusGap(t *testing.T) {
 		t.Errorf("%+v, %v", info.Warnings, err)
 	}
 }
+
+// Japanese mail and old exports shift to two bytes a character by escapes: that
+// is valid UTF-8, and must not be read as such.
+func TestISO2022(t *testing.T) {
+	const jis = "\x1b$BF|K\\8l\x1b(B" // 日本語
+	for name, text := range map[string]string{"a.csv": "question,answer\n" + jis + ",a\n", "a.jsonl": `{"question":"` + strings.ReplaceAll(jis, `\`, `\\`) + `","answer":"a"}`} {
+		_, bad := readAll(t, write(t, name, text), dataset.Options{})
+		if len(bad) != 1 || !strings.Contains(bad[0].Reason, "ISO-2022") || !strings.Contains(bad[0].Hint, "iso-2022-jp") {
+			t.Errorf("%s: %v", name, bad)
+		}
+	}
+	path := write(t, "a.csv", "question,answer\n"+jis+",a\n")
+	if samples, bad := readAll(t, path, dataset.Options{Encoding: "iso-2022-jp"}); len(bad) > 0 || samples[0].UserInput != "日本語" {
+		t.Errorf("%v, %v", samples, bad)
+	}
+	if s := one(t, "a.csv", "question\n\x1b[31mred\x1b[0m costs \x1b $5\n"); s.UserInput != "\x1b[31mred\x1b[0m costs \x1b $5" {
+		t.Errorf("%q", s.UserInput)
+	}
+}
