@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path"
 	"strings"
 	"testing"
 
@@ -53,13 +54,30 @@ func (r *recorder) client() llm.Client {
 	})
 }
 
-// asksWith are asks of every built-in template, with the text in every field
-// that it shows.
-func asksWith(text string) []judge.Ask {
+// everyTemplate are the built-in templates, and one of each kind of metric of
+// the user's own that shows all there is.
+func everyTemplate(t *testing.T, dir string) *prompts.Set {
+	t.Helper()
+	opt := prompts.Options{Dir: dir}
+	for _, kind := range []string{prompts.KindRubric, prompts.KindChecklist, prompts.KindBinary} {
+		opt.Custom = append(opt.Custom, prompts.Custom{Name: "own_" + kind, Kind: kind, Criteria: "Is it polite?",
+			Data: []string{prompts.UserInput, prompts.RetrievedContexts, prompts.Reference, prompts.Response}})
+	}
+	set, err := prompts.Load(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// asksWith are asks of every template of the set, with the text in every field
+// that it may show.
+func asksWith(set *prompts.Set, text string) []judge.Ask {
 	a := judge.Ask{UserInput: text, Response: text, Reference: text, Contexts: []string{text, text}, Text: "x" + text, Items: []string{text}, Labels: judge.FaithfulnessLabels(), Min: 1, Max: 5}
 	var asks []judge.Ask
-	for _, name := range []string{"faithfulness/verdict", "context_recall/verdict", "context_precision/verdict", "context_precision/verdict_by_response", "answer_relevance/rubric", "claims/split"} {
-		a.Prompt = name
+	for _, template := range set.List() {
+		a.Prompt = template.Name
+		a.List = map[string]string{"questions": judge.ListQuestions, "entities": judge.ListEntities}[path.Base(a.Prompt)]
 		asks = append(asks, a)
 	}
 	return asks
@@ -71,13 +89,19 @@ func send(t *testing.T, set *prompts.Set, a judge.Ask) []llm.Message {
 	r := &recorder{}
 	j := judge.New(judge.Config{Client: r.client(), Prompts: set})
 	var err error
-	switch {
-	case strings.HasSuffix(a.Prompt, "/rubric"):
+	switch path.Base(a.Prompt) {
+	case "rubric", "rating", "rating_again", "binary":
 		r.reply = `{"reason":"","rating":3}`
 		_, err = j.Rate(t.Context(), a)
-	case strings.HasSuffix(a.Prompt, "/split"):
-		r.reply = `{"claims":["c"]}`
+	case "split", "questions", "entities":
+		r.reply = `{"claims":["c"],"questions":["c"],"entities":["c"]}`
 		_, err = j.Claims(t.Context(), a)
+	case "backing":
+		if strings.TrimSpace(a.Contexts[0]) == "" {
+			return nil // there is nothing to ask about
+		}
+		r.reply = `{"verdicts":[{"id":1,"reason":"","chunks":[]}]}`
+		_, err = j.Backing(t.Context(), a)
 	default:
 		r.reply = `{"verdicts":[{"id":1,"reason":"","verdict":"not_found"}]}`
 		_, err = j.Verdicts(t.Context(), a)
@@ -102,19 +126,18 @@ func around(messages []llm.Message) string {
 // So it is with templates of the user's own that put the placeholders into tags
 // of their own, into the middle of a line, or twice.
 func TestNothingOutsideTheFenceChanges(t *testing.T) {
-	own, err := prompts.Load(prompts.Options{Dir: "testdata/prompts"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, set := range []*prompts.Set{prompts.Default(), own} {
+	for _, set := range []*prompts.Set{everyTemplate(t, ""), everyTemplate(t, "testdata/prompts")} {
 		var plain []string
-		for _, a := range asksWith("plain") {
+		for _, a := range asksWith(set, "plain") {
 			plain = append(plain, around(send(t, set, a)))
 		}
+		if len(plain) < 19 {
+			t.Fatalf("there are %d templates only", len(plain))
+		}
 		for _, in := range injections(t) {
-			for i, a := range asksWith(in.Text) {
-				if got := around(send(t, set, a)); got != plain[i] {
-					t.Errorf("%s %s in %s: outside the fence stands %q, want %q", in.Kind, in.Name, a.Prompt, got, plain[i])
+			for i, a := range asksWith(set, in.Text) {
+				if sent := send(t, set, a); len(sent) > 0 && around(sent) != plain[i] {
+					t.Errorf("%s %s in %s: outside the fence stands %q, want %q", in.Kind, in.Name, a.Prompt, around(sent), plain[i])
 				}
 			}
 		}
