@@ -257,7 +257,16 @@ func (d *decoder) finish(s *eval.Sample, later *contextsLater) *fault {
 	if looksLikeError(s.Response) {
 		d.warn(warnLikeError)
 	}
+	if isBare(s) {
+		d.warn(warnBare)
+	}
 	return nil
+}
+
+// isBare reports whether nothing of a sample can be scored.
+func isBare(s *eval.Sample) bool {
+	return s.UserInput == "" && s.Response == "" && s.Reference == "" && len(s.RetrievedContexts) == 0 && len(s.ReferenceContexts) == 0 &&
+		len(s.RetrievedContextIDs) == 0 && len(s.ReferenceContextIDs) == 0
 }
 
 // spread keeps the members of an object called metadata one by one.

@@ -250,3 +250,21 @@ func TestISO2022(t *testing.T) {
 		t.Errorf("%q", s.UserInput)
 	}
 }
+
+// Of several files, one whose columns are named otherwise gives samples of which
+// nothing is known; that is told, with the file.
+func TestNothingToScore(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"1.csv": "id,question\n1,q\n", "2.csv": "id,frage,antwort\n2,q,a\n3,q,a\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := dataset.Scan(filepath.Join(dir, "*.csv"), dataset.Options{})
+	if err != nil || len(info.Warnings) != 1 {
+		t.Fatalf("%+v, %v", info.Warnings, err)
+	}
+	if w := info.Warnings[0]; w.Kind != "nothing_to_score" || w.Count != 2 || filepath.Base(w.File) != "2.csv" || w.Row != 2 {
+		t.Errorf("%+v", w)
+	}
+}

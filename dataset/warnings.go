@@ -7,7 +7,7 @@ type Warning struct {
 	// "partial_context_ids", "identical_rows", "answer_looks_like_error",
 	// "printed_null", "float_id", "several_ids", "joined_contexts",
 	// "beside_records", "several_references", "file_grew", "empty_file", "encoding_doubtful",
-	// "printed_structure", "replacement_character", "corpus_gap".
+	// "printed_structure", "replacement_character", "corpus_gap", "nothing_to_score".
 	Kind string
 	// Message says it for people, without the count.
 	Message string
@@ -41,6 +41,7 @@ const (
 	warnPrinted
 	warnReplaced
 	warnCorpusGap
+	warnBare
 	numWarnings
 )
 
@@ -63,6 +64,7 @@ var warningTexts = [numWarnings]Warning{
 	warnPrinted:     {Kind: "printed_structure", Message: "a context looks like a list or an object that a program printed; it is taken as one text: if it holds several contexts, or text and metadata, write a JSON list"},
 	warnReplaced:    {Kind: "replacement_character", Message: "a text holds U+FFFD, which programs put where they could not read a character: it was damaged before, and is judged so"},
 	warnCorpusGap:   {Kind: "corpus_gap", Message: "the corpus lacks a document that a query's judgements or the run name; the query has the ids, and none of the texts"},
+	warnBare:        {Kind: "nothing_to_score", Message: "a record has no question, no answer, no contexts and no reference; if its columns are named otherwise, as those of one file of several may be, name them: dataset.columns, --column"},
 }
 
 // warnings counts the warnings of one pass and tells each kind once.
