@@ -81,7 +81,7 @@ func (a *app) newChain(cfg *config.Config, price *prices, opt chainOptions, log 
 			if err := conn.inBatches(cfg, opt.dir, log); err != nil {
 				return c, err
 			}
-			limited[conn.connKey] = c.meter.Attempts(opt.measure.attempts(conn.batch))
+			limited[conn.connKey] = vectorsLive(limited[conn.connKey], c.meter.Attempts(opt.measure.attempts(conn.batch)))
 		}
 		models = append(models, conn.model)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -58,6 +59,17 @@ func (s *session) embedderItems() ([]run.Item, error) {
 	}
 	at, err := embedderAt(j)
 	return []run.Item{{Name: "embeddings.endpoint", Value: at.endpoint}, {Name: "embeddings.model", Value: at.model}}, err
+}
+
+// vectorsLive asks for vectors live where a batch answers the chats of the same
+// model.
+func vectorsLive(live, batch llm.Client) llm.Client {
+	return llm.ClientFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+		if len(req.Embed) > 0 {
+			return live.Complete(ctx, req)
+		}
+		return batch.Complete(ctx, req)
+	})
 }
 
 // connectEmbedder adds the way to who gives vectors. It makes no call.
