@@ -97,3 +97,14 @@ func TestDamagedCosts(t *testing.T) {
 		t.Errorf("a run without costs: %v", err)
 	}
 }
+
+func FuzzReadCosts(f *testing.F) {
+	for _, s := range []string{"", "{\"execution\":1,\"row\":2,\"usage\":{\"calls\":1},\"parts\":[{\"metric\":\"a\",\"calls\":1}]}\n", "{\"row\":1}", "[]\n", "{\"row\":\"x\"}\n", "\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "costs.jsonl"), b)
+		_ = run.ReadCosts(dir, func(run.RowCost) error { return nil }) // whatever stands there, it returns
+	})
+}
