@@ -35,17 +35,21 @@ type brake struct {
 }
 
 // pull makes all calls wait for what the server told, or longer each time if it
-// told nothing, and a little more by chance: others may share the key.
-func (b *brake) pull(now time.Time, told time.Duration, slots int, paced bool) time.Time {
+// told nothing, but no longer than most, and a little more by chance: others
+// may share the key.
+func (b *brake) pull(now time.Time, told time.Duration, slots int, paced bool, most time.Duration) time.Time {
+	if most <= 0 || most > maxCooldown {
+		most = maxCooldown
+	}
 	first := firstCooldown
 	if paced {
 		first = pacedCooldown
 	}
 	wait := told
 	if wait <= 0 {
-		wait = min(first<<min(b.strikes, 10), maxCooldown)
+		wait = min(first<<min(b.strikes, 10), most)
 	} else if b.strikes > 1 { // what it told was too little
-		wait = max(wait, min(first<<min(b.strikes-2, 10), maxCooldown))
+		wait = max(wait, min(first<<min(b.strikes-2, 10), most))
 	}
 	if until := now.Add(wait + jitter(wait)); until.After(b.until) {
 		b.until = until

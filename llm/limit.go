@@ -22,6 +22,9 @@ type LimitConfig struct {
 	RequestsPerMinute float64
 	// TokensPerMinute counts input and output; 0 to learn it from the server.
 	TokensPerMinute float64
+	// MaxWait bounds the waits that the limiter makes up where the server told
+	// none, or one that was too short; 0 for a minute.
+	MaxWait time.Duration
 	// Stop ends the calls that wait here; nil for a switch that is never set.
 	// An error that no request can escape sets it before the next call is let
 	// go. Share it with Retry.
@@ -302,7 +305,7 @@ func (l *Limiter) refused(p *place, e *Error, now time.Time) {
 	l.requests.forget(p.requestID)
 	l.tokens.forget(p.tokensID)
 	alone := l.brake.ended(p, now)
-	until := l.brake.pull(now, e.RetryAfter, l.slots.count(), l.pace.limit+l.volume.limit > 0)
+	until := l.brake.pull(now, e.RetryAfter, l.slots.count(), l.pace.limit+l.volume.limit > 0, l.cfg.MaxWait)
 	if !p.at.After(l.brake.last) { // let go before the last decrease: part of the same burst
 		if l.pace.settle(1) || l.volume.settle(p.tokens) {
 			l.apply(now)

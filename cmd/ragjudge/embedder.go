@@ -85,7 +85,7 @@ func (a *app) connectEmbedder(cfg *config.Config, conns []*conn, log *slog.Logge
 	c := &conn{connKey: at, client: judge.Lexical{}, stop: llm.NewStop(), embeds: true}
 	c.limiter = llm.NewLimiter(llm.LimitConfig{
 		Concurrency: cfg.Limits.Concurrency, RequestsPerMinute: cfg.Limits.RequestsPerMinute,
-		TokensPerMinute: cfg.Limits.TokensPerMinute, Stop: c.stop, Log: log})
+		TokensPerMinute: cfg.Limits.TokensPerMinute, MaxWait: cfg.Limits.MaxWait, Stop: c.stop, Log: log})
 	if j.Provider != config.Lexical {
 		key, err := a.judgeKey(j, log)
 		if err != nil {

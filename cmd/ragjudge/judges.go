@@ -52,7 +52,7 @@ func (a *app) connect(cfg *config.Config, known *learnt, log *slog.Logger) ([]*c
 		c := &conn{connKey: connKey{lexicalEndpoint, judgeModel(j)}, client: judge.Lexical{}, stop: llm.NewStop()}
 		c.limiter = llm.NewLimiter(llm.LimitConfig{
 			Concurrency: cfg.Limits.Concurrency, RequestsPerMinute: cfg.Limits.RequestsPerMinute,
-			TokensPerMinute: cfg.Limits.TokensPerMinute, Stop: c.stop, Log: log})
+			TokensPerMinute: cfg.Limits.TokensPerMinute, MaxWait: cfg.Limits.MaxWait, Stop: c.stop, Log: log})
 		if j.Provider != config.Lexical {
 			key, err := a.judgeKey(j, log)
 			if err != nil {
