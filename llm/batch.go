@@ -106,6 +106,7 @@ type asked struct {
 	req    *Request
 	line   []byte
 	tokens int
+	wanted int           // by how many callers; under the Batch's lock
 	done   chan struct{} // closed when resp and err are there
 	resp   *Response
 	err    error
@@ -192,9 +193,10 @@ func (b *Batch) ask(req *Request) (*asked, error) {
 		return nil, context.Canceled
 	}
 	if a := b.asked[key]; a != nil {
+		a.wanted++
 		return a, nil
 	}
-	a := &asked{key: key, req: req, done: make(chan struct{})}
+	a := &asked{key: key, req: req, wanted: 1, done: make(chan struct{})}
 	if s := b.inside[key]; s != nil {
 		if r, ok := s.kept[key]; ok {
 			delete(s.kept, key)
@@ -320,6 +322,9 @@ func (b *Batch) carry(s *shipment) {
 func (b *Batch) giveUp(a *asked) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if a.wanted--; a.wanted > 0 {
+		return
+	}
 	for i, q := range b.queue {
 		if q == a {
 			b.queue = append(b.queue[:i:i], b.queue[i+1:]...)

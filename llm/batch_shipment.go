@@ -62,6 +62,13 @@ func (s *shipment) run(ctx context.Context) {
 	if err == nil {
 		ended, err = s.wait(ctx)
 	}
+	if e := AsError(err); e != nil && e.Status == http.StatusNotFound && s.id != "" {
+		b.cfg.Log.Warn("the provider has no such batch any more; its requests go into another", "batch", s.id, "requests", len(s.keys), "error", e)
+		if err = s.strike(); err == nil {
+			b.again(s.keys)
+			return
+		}
+	}
 	if err == nil {
 		err = s.unpack(ctx, ended)
 	}

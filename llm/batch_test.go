@@ -377,3 +377,45 @@ func TestBatchExpiredLive(t *testing.T) {
 	x.nothingTwice()
 	x.closed(b)
 }
+
+// TestBatchThatIsGone: a batch that the provider doesn't know any more does not
+// stand in the way of the run that noted it.
+func TestBatchThatIsGone(t *testing.T) {
+	x := newBatching(t, llmtest.Options{})
+	key := batchRequest(1).Key()
+	note := fmt.Sprintf(`{"schema":1,"token":"ragjudge-x","batch":"batch_99","keys":[%q]}`+"\n", key)
+	if err := os.WriteFile(x.journal, []byte(note), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := x.start()
+	if errs := x.all(b, 1, 5); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	x.nothingTwice()
+	x.closed(b)
+}
+
+// TestBatchCallerWhoGivesUp: of two callers of one request, one that gives up
+// does not take the answer from the other.
+func TestBatchCallerWhoGivesUp(t *testing.T) {
+	x := newBatching(t, llmtest.Options{})
+	x.cfg.Quiet = 100 * time.Millisecond
+	b := x.start()
+	if _, err := b.Complete(t.Context(), batchRequest(0)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := b.Complete(ctx, batchRequest(1)); !errors.Is(err, context.Canceled) {
+			t.Errorf("the one who gave up: %v", err)
+		}
+	})
+	wg.Go(func() {
+		if _, err := b.Complete(t.Context(), batchRequest(1)); err != nil {
+			t.Errorf("the one who waits: %v", err)
+		}
+	})
+	cancel()
+	wg.Wait()
+}
