@@ -10,7 +10,9 @@ import (
 // TestVectorsAreLive: a batch gets chats only.
 func TestVectorsAreLive(t *testing.T) {
 	says := func(content string) llm.Client {
-		return llm.ClientFunc(func(context.Context, *llm.Request) (*llm.Response, error) { return &llm.Response{Content: content}, nil })
+		return llm.ClientFunc(func(context.Context, *llm.Request) (*llm.Response, error) {
+			return &llm.Response{Content: content}, nil
+		})
 	}
 	c := vectorsLive(says("live"), says("batch"))
 	for want, req := range map[string]*llm.Request{"live": {Embed: []string{"a"}}, "batch": {Messages: []llm.Message{{Role: llm.User, Content: "a"}}}} {
