@@ -306,6 +306,8 @@ type Prompts struct {
 type Gate struct {
 	// Min is the least mean, 0 to 1.
 	Min *float64
+	// Max is the highest mean, 0 to 1, for a metric of which less is better.
+	Max *float64
 	// MinCoverage is the least share of samples with a score, 0 to 1.
 	MinCoverage *float64
 }

@@ -153,7 +153,7 @@ func Keys() []string {
 		keys = append(keys, s.key)
 	}
 	keys = append(keys,
-		"gates.<metric>.min", "gates.<metric>.min_coverage", "metric.<name>.<option>",
+		"gates.<metric>.min", "gates.<metric>.min_coverage", "gates.<metric>.max", "metric.<name>.<option>",
 		"dataset.columns.<field>", "judge.headers.<name>", "prompts.rubric.<name>")
 	for _, k := range tuningKeys {
 		keys = append(keys, "prompts.<metric>."+k)

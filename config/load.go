@@ -215,11 +215,11 @@ func (l *loader) gates(v any) {
 	l.children(gatesTable, v, func(key, name string, v any) {
 		m, ok := v.(map[string]any)
 		if !ok {
-			l.inFile(key, wrongType(fmt.Sprintf("a table with min or min_coverage, [gates.%s]", quoteKey(name)), v))
+			l.inFile(key, wrongType(fmt.Sprintf("a table with min, max or min_coverage, [gates.%s]", quoteKey(name)), v))
 			return
 		}
 		var g Gate
-		parts := map[string]value{"min": optionalNumber(&g.Min, 0, 1), "min_coverage": optionalNumber(&g.MinCoverage, 0, 1)}
+		parts := map[string]value{"min": optionalNumber(&g.Min, 0, 1), "max": optionalNumber(&g.Max, 0, 1), "min_coverage": optionalNumber(&g.MinCoverage, 0, 1)}
 		for _, part := range slices.Sorted(maps.Keys(m)) {
 			full := key + "." + part
 			target, ok := parts[part]
@@ -232,7 +232,7 @@ func (l *loader) gates(v any) {
 			}
 		}
 		if len(m) == 0 {
-			l.inFile(key, fmt.Errorf("a gate needs min or min_coverage"))
+			l.inFile(key, fmt.Errorf("a gate needs min, max or min_coverage"))
 		}
 		l.cfg.Gates[name] = g
 	})

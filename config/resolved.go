@@ -38,7 +38,7 @@ func (c *Config) Resolved() map[string]any {
 	out[metricTable] = metric
 	gates := map[string]any{}
 	for name, g := range c.Gates {
-		gates[name] = map[string]any{"min": g.Min, "min_coverage": g.MinCoverage}
+		gates[name] = map[string]any{"min": g.Min, "max": g.Max, "min_coverage": g.MinCoverage}
 	}
 	out[gatesTable] = gates
 	return out

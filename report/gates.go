@@ -14,7 +14,7 @@ const DefaultMinCoverage = 0.8
 const (
 	// ExitPass: every gate passed, or there is none.
 	ExitPass = 0
-	// ExitGateFailed: a mean is below its minimum.
+	// ExitGateFailed: a mean is below its minimum, or above its maximum.
 	ExitGateFailed = 3
 	// ExitLowCoverage: too many samples have no score to judge a gate at all.
 	ExitLowCoverage = 4
@@ -27,6 +27,9 @@ type Gate struct {
 	// Min is the least mean that passes; nil for a gate on coverage alone. The
 	// mean itself is compared, not its interval, and a mean equal to Min passes.
 	Min *float64
+	// Max is the highest mean that passes, for a metric of which less is better;
+	// nil for none. A mean equal to Max passes.
+	Max *float64
 	// MinCoverage is the least share of rows, 0 to 1, that must be scored for
 	// the mean to count; nil for [DefaultMinCoverage].
 	MinCoverage *float64
@@ -41,7 +44,7 @@ const (
 	PartialRun Outcome = "partial_run"
 	// LowCoverage: too few rows are scored, or none.
 	LowCoverage Outcome = "low_coverage"
-	// Fail: the mean is below the minimum.
+	// Fail: the mean is below the minimum or above the maximum.
 	Fail Outcome = "fail"
 	// Pass: the coverage and the mean suffice.
 	Pass Outcome = "pass"
@@ -57,6 +60,8 @@ type GateResult struct {
 	CI95 *Interval `json:"ci95"`
 	// Min is the threshold for the mean; nil if the gate has none.
 	Min *float64 `json:"min"`
+	// Max is the bound above; nil if the gate has none.
+	Max *float64 `json:"max,omitempty"`
 	// Coverage is Scored / Rows; nil if there are no rows.
 	Coverage *float64 `json:"coverage"`
 	// MinCoverage is the threshold for the coverage.
@@ -72,7 +77,7 @@ type GateResult struct {
 // their order. A run that isn't complete is looked at first, then the coverage,
 // then the mean: a mean over too few rows is no evidence either way.
 //
-// A gate on a metric that the summary lacks, a minimum that is not finite and a
+// A gate on a metric that the summary lacks, a bound that is not finite and a
 // coverage outside 0..1 are errors, all told at once; there are no results then.
 func Evaluate(s *Summary, gates []Gate) ([]GateResult, error) {
 	results := make([]GateResult, 0, len(gates))
@@ -99,8 +104,11 @@ func evaluate(s *Summary, g Gate) (GateResult, error) {
 	if g.Min != nil && (math.IsNaN(*g.Min) || math.IsInf(*g.Min, 0)) {
 		return GateResult{}, fmt.Errorf("evaluate gate %q: min is %v and must be a number", g.Metric, *g.Min)
 	}
+	if g.Max != nil && (math.IsNaN(*g.Max) || math.IsInf(*g.Max, 0)) {
+		return GateResult{}, fmt.Errorf("evaluate gate %q: max is %v and must be a number", g.Metric, *g.Max)
+	}
 	r := GateResult{
-		Metric: g.Metric, Value: m.Mean, CI95: m.CI95, Min: g.Min,
+		Metric: g.Metric, Value: m.Mean, CI95: m.CI95, Min: g.Min, Max: g.Max,
 		Coverage: m.Coverage, MinCoverage: DefaultMinCoverage, Scored: m.Scored, Rows: m.Rows,
 	}
 	if g.MinCoverage != nil {
@@ -114,7 +122,7 @@ func evaluate(s *Summary, g Gate) (GateResult, error) {
 		r.Outcome = PartialRun
 	case r.Value == nil || r.Coverage == nil || *r.Coverage < r.MinCoverage:
 		r.Outcome = LowCoverage
-	case r.Min != nil && *r.Value < *r.Min:
+	case r.Min != nil && *r.Value < *r.Min, r.Max != nil && *r.Value > *r.Max:
 		r.Outcome = Fail
 	default:
 		r.Outcome = Pass
@@ -142,31 +150,61 @@ func (r *GateResult) sentence(s *Summary) string {
 	return b.String()
 }
 
-// figures tells the mean, its interval and how it stands to the minimum.
+// figures tells the mean, its interval and how it stands to its bounds.
 func (r *GateResult) figures() string {
+	bounds := r.bounds()
 	if r.Value == nil {
-		if r.Min == nil {
+		if len(bounds) == 0 {
 			return "there is no mean and no interval, and the gate sets no minimum"
 		}
-		return fmt.Sprintf("there is no mean and no interval to hold against the minimum of %s", number(*r.Min))
+		names := make([]string, len(bounds))
+		for i, b := range bounds {
+			names[i] = fmt.Sprintf("the %s of %s", b.name, number(b.at))
+		}
+		return "there is no mean and no interval to hold against " + strings.Join(names, " and ")
 	}
 	interval := "no 95 % interval"
 	if r.CI95 != nil {
 		interval = fmt.Sprintf("95 %% interval %s to %s", fixed(r.CI95.Lo), fixed(r.CI95.Hi))
 	}
 	counts := fmt.Sprintf("%s of %s rows scored", commas(r.Scored), commas(r.Rows))
-	if r.Min == nil {
+	if len(bounds) == 0 {
 		return fmt.Sprintf("mean %s (%s, %s), no minimum is set", fixed(*r.Value), interval, counts)
-	}
-	relation := "is at least"
-	if *r.Value < *r.Min {
-		relation = "is below"
 	}
 	verb := ""
 	if r.Outcome == PartialRun {
 		verb = " so far"
 	}
-	return fmt.Sprintf("mean%s %s (%s, %s) %s the minimum of %s", verb, apart(*r.Value, *r.Min), interval, counts, relation, number(*r.Min))
+	relations := make([]string, len(bounds))
+	for i, b := range bounds {
+		relations[i] = fmt.Sprintf("%s the %s of %s", b.relation, b.name, number(b.at))
+	}
+	return fmt.Sprintf("mean%s %s (%s, %s) %s", verb, apart(*r.Value, bounds[0].at), interval, counts, strings.Join(relations, " and "))
+}
+
+// bound is a threshold of a gate, and how the mean stands to it.
+type bound struct {
+	name, relation string
+	at             float64
+}
+
+func (r *GateResult) bounds() []bound {
+	var list []bound
+	if r.Min != nil {
+		b := bound{"minimum", "is at least", *r.Min}
+		if r.Value != nil && *r.Value < *r.Min {
+			b.relation = "is below"
+		}
+		list = append(list, b)
+	}
+	if r.Max != nil {
+		b := bound{"maximum", "is at most", *r.Max}
+		if r.Value != nil && *r.Value > *r.Max {
+			b.relation = "is above"
+		}
+		list = append(list, b)
+	}
+	return list
 }
 
 // ExitCode returns the exit code for the results of the gates: [ExitPass],

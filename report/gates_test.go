@@ -170,3 +170,24 @@ func TestGateOverSummarizedResults(t *testing.T) {
 		t.Errorf("%+v, %v", rs, err)
 	}
 }
+
+// TestMaximum: a gate on a metric of which less is better.
+func TestMaximum(t *testing.T) {
+	for _, c := range []struct {
+		value    float64
+		outcome  report.Outcome
+		sentence string
+	}{
+		{0.04, report.Pass, "is at most the maximum of 0.05"},
+		{0.05, report.Pass, "is at most the maximum of 0.05"},
+		{0.0501, report.Fail, "is above the maximum of 0.05"},
+	} {
+		rs, err := report.Evaluate(run(ptr(c.value), nil, 1, 1), []report.Gate{{Metric: "faithfulness", Max: ptr(0.05)}})
+		if err != nil || rs[0].Outcome != c.outcome || !strings.Contains(rs[0].Sentence, c.sentence) {
+			t.Errorf("%v: %+v, %v", c.value, rs, err)
+		}
+	}
+	if _, err := report.Evaluate(run(ptr(0.5), nil, 1, 1), []report.Gate{{Metric: "faithfulness", Max: ptr(math.NaN())}}); err == nil {
+		t.Error("a maximum that is no number")
+	}
+}

@@ -184,16 +184,36 @@ func (s *session) chooseGates() error {
 		if err == nil && !slices.Contains(s.names, name) {
 			err = fmt.Errorf("a gate on %s, which is not among the metrics of the run: %s", name, strings.Join(s.names, ", "))
 		}
-		if err == nil && g.Min == nil && g.MinCoverage == nil {
-			err = errors.New("it has neither min nor min_coverage, so that it could not fail")
+		if err == nil && g.Min == nil && g.Max == nil && g.MinCoverage == nil {
+			err = errors.New("it has none of min, max and min_coverage, so that it could not fail")
+		}
+		if err == nil {
+			err = s.checkDirection(name, g)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: [gates.%q]: %w", s.cfg.Place("gates."+given), given, err))
 			continue
 		}
-		s.gates = append(s.gates, report.Gate{Metric: name, Min: g.Min, MinCoverage: g.MinCoverage})
+		s.gates = append(s.gates, report.Gate{Metric: name, Min: g.Min, Max: g.Max, MinCoverage: g.MinCoverage})
 	}
 	return errors.Join(errs...)
+}
+
+// checkDirection refuses a gate that a better system would fail, and a worse one
+// pass.
+func (s *session) checkDirection(name string, g config.Gate) error {
+	_, infos, err := s.metrics(noPanel)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(infos, func(info eval.Info) bool { return info.Name == name })
+	switch low := i >= 0 && infos[i].LowerIsBetter; {
+	case low && g.Min != nil:
+		return fmt.Errorf("of %s less is better: set max in the place of min", name)
+	case !low && g.Max != nil:
+		return fmt.Errorf("of %s more is better: set min in the place of max", name)
+	}
+	return nil
 }
 
 // noPanel stands in for the judges where metrics only describe themselves.
