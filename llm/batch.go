@@ -165,15 +165,16 @@ func (b *Batch) Complete(ctx context.Context, req *Request) (*Response, error) {
 	}
 	select {
 	case <-a.done:
-		if a.resp == nil {
-			return nil, a.err
-		}
-		resp := *a.resp // each caller's own
-		return &resp, nil
 	case <-ctx.Done():
-		b.giveUp(a)
-		return nil, ctx.Err()
+		if !b.giveUp(a) {
+			return nil, ctx.Err()
+		}
 	}
+	if a.resp == nil {
+		return nil, a.err
+	}
+	resp := *a.resp // each caller's own
+	return &resp, nil
 }
 
 // holds reports that a batch has the request, be it one of an earlier process.
@@ -318,12 +319,18 @@ func (b *Batch) carry(s *shipment) {
 }
 
 // giveUp forgets a request that its caller waits for no longer, unless it is in
-// a batch: that is paid for anyway.
-func (b *Batch) giveUp(a *asked) {
+// a batch: that is paid for anyway. It reports that the answer has come after
+// all, and is the caller's to keep.
+func (b *Batch) giveUp(a *asked) (answered bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	select {
+	case <-a.done:
+		return true
+	default:
+	}
 	if a.wanted--; a.wanted > 0 {
-		return
+		return false
 	}
 	for i, q := range b.queue {
 		if q == a {
@@ -332,9 +339,21 @@ func (b *Batch) giveUp(a *asked) {
 			b.counted -= a.tokens
 			delete(b.asked, a.key)
 			a.finish(nil, context.Canceled)
-			return
+			return false
 		}
 	}
+	return false
+}
+
+// waiting returns the request that somebody waits for, or nil; one that all its
+// callers have given up is forgotten. b.mu is held.
+func (b *Batch) waiting(key Key) *asked {
+	a := b.asked[key]
+	if a != nil && a.wanted <= 0 {
+		delete(b.asked, key)
+		return nil
+	}
+	return a
 }
 
 // answer gives a request its result.
@@ -354,7 +373,7 @@ func (b *Batch) again(keys []Key) {
 	defer b.mu.Unlock()
 	for _, k := range keys {
 		delete(b.inside, k)
-		a := b.asked[k]
+		a := b.waiting(k)
 		if a == nil {
 			continue // nobody asks for it in this process; if somebody does, it is new
 		}

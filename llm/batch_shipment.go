@@ -289,21 +289,21 @@ func (s *shipment) unpack(ctx context.Context, ended openai.Batch) error {
 }
 
 // deliver answers a request of which a result came, or keeps the result for
-// whoever asks later: a run that is resumed comes to its samples one by one.
+// whoever asks later: a run that is resumed comes to its samples one by one, and
+// one that is being stopped has nobody left who would keep the answer.
 func (s *shipment) deliver(k Key, r batchResult) {
 	b := s.batch
 	b.mu.Lock()
-	a := b.asked[k]
-	if a == nil && b.inside[k] == s {
+	defer b.mu.Unlock()
+	if a := b.waiting(k); a != nil {
+		delete(b.inside, k)
+		delete(b.asked, k)
+		a.finish(b.cfg.Backend.batchReply(a.req, r))
+	} else if b.inside[k] == s {
 		if s.kept == nil {
 			s.kept = map[Key]batchResult{}
 		}
 		s.kept[k] = r
-	}
-	b.mu.Unlock()
-	if a != nil {
-		resp, err := b.cfg.Backend.batchReply(a.req, r)
-		b.answer(k, resp, err)
 	}
 }
 
@@ -336,7 +336,7 @@ func (s *shipment) askLive(ctx context.Context, keys []Key) {
 		done := make(chan struct{}, len(chunk))
 		for _, k := range chunk {
 			b.mu.Lock()
-			a := b.asked[k]
+			a := b.waiting(k)
 			delete(b.inside, k)
 			b.mu.Unlock()
 			if a == nil {

@@ -419,3 +419,51 @@ func TestBatchCallerWhoGivesUp(t *testing.T) {
 	cancel()
 	wg.Wait()
 }
+
+// TestBatchOfWhichAllGaveUp: what comes when all callers have gone, as when a run
+// is stopped, is kept for the next who asks, in this process or the next.
+func TestBatchOfWhichAllGaveUp(t *testing.T) {
+	x := newBatching(t, llmtest.Options{Batch: &llmtest.BatchOptions{Looks: 100_000}})
+	ended, open := make(chan struct{}), make(chan struct{})
+	var once, onceOpen sync.Once
+	x.cfg.OnProgress = func(p llm.BatchProgress) {
+		switch {
+		case p.Open["in_progress"] > 0:
+			onceOpen.Do(func() { close(open) })
+		case len(p.Open) == 0 && p.Waiting == 0: // told last of all, when its results are unpacked
+			once.Do(func() { close(ended) })
+		}
+	}
+	b := x.start()
+	if _, err := b.Complete(t.Context(), batchRequest(0)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for i := 1; i <= 10; i++ {
+		wg.Go(func() {
+			if _, err := b.Complete(ctx, batchRequest(i)); !errors.Is(err, context.Canceled) {
+				t.Errorf("request %d: %v", i, err)
+			}
+		})
+	}
+	<-open
+	cancel()
+	wg.Wait()
+	x.server.FinishBatches()
+	<-ended
+	if errs := x.all(b, 1, 3); len(errs) > 0 {
+		t.Error(errs)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := x.start()
+	if errs := x.all(second, 4, 10); len(errs) > 0 {
+		t.Error(errs)
+	}
+	if made := x.server.Batches(); len(made) != 1 {
+		t.Errorf("batches %+v", made)
+	}
+	x.nothingTwice()
+}
