@@ -137,10 +137,10 @@ func TestValueIsCopied(t *testing.T) {
 	if err := d.Put(t.Context(), key("a"), buf); err != nil {
 		t.Fatal(err)
 	}
-	copy(buf, "XXXXX")
+	copy(buf, "other")
 	wantHit(t, d, "a", "first")
 	v, _, _, _ := d.Get(t.Context(), key("a"))
-	copy(v, "YYYYY")
+	copy(v, "wrong")
 	wantHit(t, d, "a", "first")
 }
 

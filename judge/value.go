@@ -295,7 +295,7 @@ func (p *parser) escape(b *strings.Builder) {
 	b.WriteRune(r)
 }
 
-// hex4 reads \uXXXX at i.
+// hex4 reads \u and four hexadecimal digits at i.
 func (p *parser) hex4(i int) (rune, bool) {
 	if i+6 > len(p.s) || p.s[i] != '\\' || p.s[i+1] != 'u' {
 		return 0, false

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -166,9 +168,9 @@ func (p *planner) estimate() *cost.Estimate {
 	if p.sampled != nil {
 		var rows cost.Scatter
 		p.mu.Lock()
-		for _, w := range p.weights {
-			rows.Add(w)
-			p.sampled.Total += w
+		for _, row := range slices.Sorted(maps.Keys(p.weights)) { // or the last digits would be chance
+			rows.Add(p.weights[row])
+			p.sampled.Total += p.weights[row]
 		}
 		for range p.sampled.Rows - len(p.weights) {
 			rows.Add(0)
