@@ -34,7 +34,7 @@ type planner struct {
 
 	sampled *cost.Sampled // nil for all rows
 	mu      sync.Mutex
-	weights map[int]float64 // of sampled rows
+	weights map[int][]float64 // of sampled rows, call by call
 }
 
 // pastDrift and probeDrift are by how much samples may differ from those that were
@@ -47,7 +47,7 @@ const (
 // newPlanner returns a planner for so many rows. What probed has measured goes
 // before what earlier runs have.
 func newPlanner(cfg *config.Config, price *prices, known *learnt, probed *measurer, rows int) (*planner, error) {
-	p := &planner{flies: cfg.Run.Preflight, known: known, probed: probed, weights: map[int]float64{}}
+	p := &planner{flies: cfg.Run.Preflight, known: known, probed: probed, weights: map[int][]float64{}}
 	p.opt = cost.Options{
 		PriceDate: price.table.Date, MaxAttempts: cfg.Limits.MaxAttempts, Concurrency: cfg.Limits.Concurrency,
 		RequestsPerMinute: int(cfg.Limits.RequestsPerMinute), TokensPerMinute: int(cfg.Limits.TokensPerMinute),
@@ -168,9 +168,13 @@ func (p *planner) estimate() *cost.Estimate {
 	if p.sampled != nil {
 		var rows cost.Scatter
 		p.mu.Lock()
-		for _, row := range slices.Sorted(maps.Keys(p.weights)) { // or the last digits would be chance
-			rows.Add(p.weights[row])
-			p.sampled.Total += p.weights[row]
+		for _, row := range slices.Sorted(maps.Keys(p.weights)) { // in one order, or the last digits would be chance
+			sum := 0.0
+			for _, w := range slices.Sorted(slices.Values(p.weights[row])) {
+				sum += w
+			}
+			rows.Add(sum)
+			p.sampled.Total += sum
 		}
 		for range p.sampled.Rows - len(p.weights) {
 			rows.Add(0)
@@ -198,7 +202,7 @@ func (p *planner) rowsOf(next llm.Client) llm.Client {
 		}
 		weight := p.sums().Weigh(p.call(req, resp))
 		p.mu.Lock()
-		p.weights[row] += weight
+		p.weights[row] = append(p.weights[row], weight)
 		p.mu.Unlock()
 		return resp, err
 	})
