@@ -182,8 +182,14 @@ func TestUsageDialects(t *testing.T) {
 		`{"prompt_tokens":6,"completion_tokens":0,"total_tokens":22}`:                                                                                      {PromptTokens: 6, CompletionTokens: 16, ReasoningTokens: 16},
 		`{"prompt_tokens":2006,"completion_tokens":300,"prompt_tokens_details":{"cached_tokens":1920}}`:                                                    {PromptTokens: 2006, CompletionTokens: 300, CachedTokens: 1920},
 		`{"prompt_tokens":50,"completion_tokens":3,"prompt_cache_hit_tokens":40}`:                                                                          {PromptTokens: 50, CompletionTokens: 3, CachedTokens: 40},
-		`{"input_tokens":5,"output_tokens":4}`:                                                                                                             {PromptTokens: 5, CompletionTokens: 4},
-		`{"prompt_tokens":-5,"completion_tokens":4}`:                                                                                                       {CompletionTokens: 4, Unknown: 1},
+		// The tokens of the provider's prompt cache beside the prompt's, in both names.
+		`{"input_tokens":10,"cache_read_input_tokens":90,"cache_creation_input_tokens":5,"output_tokens":4}`:                          {PromptTokens: 105, CompletionTokens: 4, CachedTokens: 90, CacheWriteTokens: 5},
+		`{"prompt_tokens":10,"completion_tokens":4,"total_tokens":109,"cache_read_input_tokens":90,"cache_creation_input_tokens":5}`:  {PromptTokens: 105, CompletionTokens: 4, CachedTokens: 90, CacheWriteTokens: 5},
+		`{"prompt_tokens":105,"completion_tokens":4,"total_tokens":109,"cache_read_input_tokens":90,"cache_creation_input_tokens":5}`: {PromptTokens: 105, CompletionTokens: 4, CachedTokens: 90, CacheWriteTokens: 5},
+		`{"prompt_tokens":10,"completion_tokens":4,"total_tokens":104,"prompt_tokens_details":{"cached_tokens":90}}`:                  {PromptTokens: 100, CompletionTokens: 4, CachedTokens: 90},
+		`{"prompt_tokens":10,"completion_tokens":4,"cache_read_input_tokens":90}`:                                                     {PromptTokens: 100, CompletionTokens: 4, CachedTokens: 90},
+		`{"input_tokens":5,"output_tokens":4}`:       {PromptTokens: 5, CompletionTokens: 4},
+		`{"prompt_tokens":-5,"completion_tokens":4}`: {CompletionTokens: 4, Unknown: 1},
 	} {
 		if got := usageOf(json.RawMessage(body)); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)

@@ -313,7 +313,7 @@ func usageOf(told json.RawMessage) Usage {
 	if !ok1 || !ok2 {
 		return Usage{PromptTokens: prompt, CompletionTokens: completion, Unknown: 1}
 	}
-	u := Usage{PromptTokens: prompt, CompletionTokens: completion}
+	var u Usage
 	details := object("prompt_tokens_details")
 	if details == nil {
 		details = object("input_tokens_details")
@@ -321,10 +321,18 @@ func usageOf(told json.RawMessage) Usage {
 	if u.CachedTokens, ok1 = count(details, "cached_tokens"); !ok1 {
 		u.CachedTokens, _ = count(raw, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
 	}
-	u.CachedTokens = min(u.CachedTokens, prompt)
 	if u.CacheWriteTokens, ok1 = count(details, "cache_write_tokens", "cache_creation_tokens"); !ok1 {
 		u.CacheWriteTokens, _ = count(raw, "cache_creation_input_tokens")
 	}
+	total, totalTold := count(raw, "total_tokens")
+	// Some gateways have Anthropic's numbers under OpenAI's names: the total shows
+	// it, or a cached part that is more than the whole.
+	if beside := u.CachedTokens + u.CacheWriteTokens; beside > 0 &&
+		(totalTold && total == prompt+completion+beside || !totalTold && u.CachedTokens > prompt) {
+		prompt += beside
+	}
+	u.PromptTokens, u.CompletionTokens = prompt, completion
+	u.CachedTokens = min(u.CachedTokens, prompt)
 	u.CacheWriteTokens = min(u.CacheWriteTokens, prompt-u.CachedTokens)
 	if u.ReasoningTokens, ok1 = count(object("completion_tokens_details"), "reasoning_tokens"); !ok1 {
 		if u.ReasoningTokens, ok1 = count(object("output_tokens_details"), "reasoning_tokens"); !ok1 {
@@ -332,7 +340,7 @@ func usageOf(told json.RawMessage) Usage {
 		}
 	}
 	// Where hidden reasoning stands beside the completion, only the total shows it.
-	if total, ok := count(raw, "total_tokens"); ok && total > prompt+completion {
+	if totalTold && total > prompt+completion {
 		u.CompletionTokens = total - prompt
 		u.ReasoningTokens = max(u.ReasoningTokens, total-prompt-completion)
 	}
