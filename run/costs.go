@@ -68,7 +68,7 @@ func (d *Dir) settleCosts() (err error) {
 	defer j.Close()
 	var failed error
 	_, err = replay(j, d.journal.path, func(e entry, _ int64, _ int) {
-		if e.Row == 0 || e.Usage == nil || *e.Usage == (Usage{}) || failed != nil {
+		if e.Row == 0 || e.SoFar || e.Usage == nil || *e.Usage == (Usage{}) || failed != nil {
 			return
 		}
 		c := RowCost{Execution: d.number, Row: e.Row, Usage: *e.Usage, Parts: e.Parts}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -142,6 +144,7 @@ func (d *Dir) openResults() error {
 func (d *Dir) openJournal() error {
 	path := filepath.Join(d.path, journalName)
 	var end int64
+	open := map[int]entry{} // rows that a killed process had in hand
 	f, err := os.Open(path)
 	if err == nil && d.settled(f) {
 		f.Close()
@@ -150,6 +153,11 @@ func (d *Dir) openJournal() error {
 	}
 	if err == nil {
 		end, err = replay(f, path, func(e entry, off int64, n int) {
+			if e.SoFar {
+				open[e.Row] = e
+				return
+			}
+			delete(open, e.Row)
 			if e.Usage != nil {
 				d.carried = d.carried.Add(*e.Usage)
 			}
@@ -162,8 +170,26 @@ func (d *Dir) openJournal() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	d.journal, err = openJournal(path, end, d.number, d.index)
-	return err
+	if d.journal, err = openJournal(path, end, d.number, d.index); err != nil {
+		return err
+	}
+	return d.abandon(open)
+}
+
+// abandon books what rows have cost that a killed process had in hand: they will
+// be begun again, and their costs counted anew.
+func (d *Dir) abandon(open map[int]entry) error {
+	for _, row := range slices.Sorted(maps.Keys(open)) {
+		e := open[row]
+		e.SoFar = false
+		if err := d.journal.line(e); err != nil {
+			return d.journal.wrap(err)
+		}
+		if e.Usage != nil {
+			d.carried = d.carried.Add(*e.Usage)
+		}
+	}
+	return d.journal.sync()
 }
 
 // settled reports a journal of an execution that the manifest counts already:

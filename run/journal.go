@@ -32,6 +32,9 @@ type entry struct {
 	Usage     *Usage          `json:"usage,omitempty"`
 	Parts     []Part          `json:"parts,omitempty"`
 	Result    json.RawMessage `json:"result,omitempty"`
+	// SoFar says that the row was still in hand: the usage is what it had cost by
+	// then, and a later line of the row stands in its place.
+	SoFar bool `json:"so_far,omitempty"`
 }
 
 // syncEvery bounds what a power cut can take: rows kept for longer are on disk.

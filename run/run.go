@@ -29,6 +29,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -130,7 +131,7 @@ func (d *Dir) Execute(ctx context.Context, src Source, opt Options) (Stats, erro
 	if opt.Again == nil {
 		opt.Again = func(s eval.Score) bool { return s.Status == eval.Failed }
 	}
-	x := &execution{dir: d, opt: opt, rows: make(chan finished, opt.Workers)}
+	x := &execution{dir: d, opt: opt, rows: make(chan finished, opt.Workers), inHand: inHand{rows: map[int]*begun{}}}
 	var writer errgroup.Group
 	writer.Go(x.write)
 
@@ -251,6 +252,7 @@ type execution struct {
 	dir    *Dir
 	opt    Options
 	rows   chan finished
+	inHand inHand
 	halt   halt
 	reused atomic.Int64
 	stats  Stats // of the writer, until it is done
@@ -274,23 +276,42 @@ func (x *execution) one(ctx context.Context, s *eval.Sample) {
 	if x.opt.Track != nil {
 		ctx, cost = x.opt.Track(ctx)
 	}
+	parts := func() []Part { return nil }
+	if x.opt.Parts != nil {
+		parts = func() []Part { return x.opt.Parts(ctx) }
+	}
+	x.inHand.begin(s.Row, cost, parts)
 	r, err := score(ctx, s, x.opt, prior)
 	if err != nil {
 		x.halt.stop(err)
 		r = nil
 	}
-	f := finished{row: s.Row, result: r, usage: cost()}
-	if x.opt.Parts != nil {
-		f.parts = x.opt.Parts(ctx)
-	}
-	x.rows <- f
+	x.rows <- finished{row: s.Row, result: r, usage: cost(), parts: parts()}
 }
 
 // write keeps finished rows. It goes on draining after an error, so that no
 // worker is left waiting.
 func (x *execution) write() error {
 	var werr error
-	for f := range x.rows {
+	tick := time.NewTicker(bookEvery)
+	defer tick.Stop()
+	for {
+		var f finished
+		var ok bool
+		select {
+		case f, ok = <-x.rows:
+		case now := <-tick.C:
+			if werr == nil {
+				if werr = x.inHand.book(x.dir.journal, now); werr != nil {
+					x.halt.stop(werr)
+				}
+			}
+			continue
+		}
+		if !ok {
+			break
+		}
+		x.inHand.end(f.row)
 		x.stats.Usage = x.stats.Usage.Add(f.usage)
 		if f.result == nil {
 			x.stats.Abandoned++
