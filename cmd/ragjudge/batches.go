@@ -3,9 +3,11 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +21,19 @@ import (
 func batchJournal(dir string, key connKey) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", key.endpoint, key.model))
 	return filepath.Join(dir, "batches-"+hex.EncodeToString(sum[:4])+".jsonl")
+}
+
+// forgetBatches takes away what is left of the journals of a run that is
+// complete: batches whose answers came from the cache after all. Nobody will ask
+// for them again.
+func forgetBatches(dir string, log *slog.Logger) {
+	left, err := filepath.Glob(filepath.Join(dir, "batches-*.jsonl"))
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	if err != nil {
+		log.Warn("journals of batches that have ended stay in the run directory", "error", err)
+	}
 }
 
 // inBatches puts the Batch API in the place of live calls.

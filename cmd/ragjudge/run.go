@@ -93,6 +93,9 @@ func (a *app) run(ctx context.Context, cfg *config.Config, format string) error 
 	if x.chain != nil {
 		err = errors.Join(err, x.chain.close())
 	}
+	if sum != nil && sum.Complete {
+		forgetBatches(x.dir.Path(), a.log)
+	}
 	if sum == nil {
 		return err
 	}
