@@ -91,8 +91,9 @@ func newPlanner(cfg *config.Config, price *prices, known *learnt, probed *measur
 // sums is the estimator; it is made with the first call.
 func (p *planner) sums() *cost.Estimator {
 	p.made.Do(func() {
-		p.opt.Sampled = p.sampled
-		p.estimator = cost.NewEstimator(p.opt)
+		opt := p.opt // other calls read it meanwhile
+		opt.Sampled = p.sampled
+		p.estimator = cost.NewEstimator(opt)
 	})
 	return p.estimator
 }
