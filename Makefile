@@ -1,7 +1,7 @@
 .PHONY: test ci bench
 
 test:
-	go test -race ./...
+	go test -race -timeout 20m ./...
 
 ci:
 	.ci/run

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the output of the README's comman
 // elsewhere are the commands of the README that .ci/run runs, and those that
 // are for the shell alone.
 var elsewhere = []string{
-	"go test -race ./...",
+	"go test -race -timeout 20m ./...",
 	"CGO_ENABLED=0 go build -o ragjudge ./cmd/ragjudge",
 	"export OPENAI_API_KEY=...",
 }
